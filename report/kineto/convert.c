@@ -33,7 +33,7 @@ struct kineto_thread {
 	uint32_t id;   /* 0: no event of it yet */
 	uint64_t seen; /* ns */
 	char name[NAME_BYTES];
-	char process_name[NAME_BYTES]; /* of the process, if tid is 0 */
+	uint32_t process_name; /* of string_pool.h; of the process, if tid is 0 */
 	UT_hash_handle hh;
 };
 
@@ -140,7 +140,7 @@ static void kineto_threads_name(
 	} else if (kineto_json_is(json, event->name, "process_name", 12)) {
 		key.tid = 0;
 		text = kineto_json_text(json, event->label, &nr_bytes);
-		copy_name(find(threads, &key)->process_name, text, nr_bytes);
+		find(threads, &key)->process_name = string_pool_intern(text, nr_bytes);
 	}
 }
 
@@ -183,7 +183,7 @@ uint32_t kineto_threads_write(
 		const struct thread_key key = {first->key.pid, 0};
 
 		HASH_FIND(hh, threads->by_key, &key, sizeof(key), process);
-		*name = process ? process->process_name : "";
+		*name = process ? string_pool_text(process->process_name, NULL) : "";
 	}
 	return first ? cut_to_32(first->key.pid) : 0;
 }
@@ -479,15 +479,22 @@ static void add_overhead(struct kineto_convert *convert, const struct kineto_eve
 /* ---- events of the host ---- */
 
 /* Kineto has had steps as operators, too; operators of other names are none. */
+static bool is_step(const struct kineto_convert *convert, const struct kineto_event *event)
+{
+	static const char prefix[] = "ProfilerStep";
+	const struct kineto_json *json = &convert->json;
+
+	return kineto_json_length(json, event->name) >= sizeof(prefix) - 1 &&
+	       !memcmp(json->bytes + json->tokens[event->name].start, prefix, sizeof(prefix) - 1);
+}
+
 static void add_step(
 	struct kineto_convert *convert, const struct kineto_event *event, uint32_t thread)
 {
-	static const char prefix[] = "ProfilerStep";
 	size_t nr_bytes;
 	const char *name = kineto_json_text(&convert->json, event->name, &nr_bytes);
 
-	if (event->category == KINETO_RANGE ||
-		(nr_bytes >= sizeof(prefix) - 1 && !memcmp(name, prefix, sizeof(prefix) - 1))) {
+	if (event->category == KINETO_RANGE || is_step(convert, event)) {
 		import_step_names_add(&convert->steps, thread, name, nr_bytes, event->begin,
 			event->begin + event->dur);
 	}
@@ -559,6 +566,7 @@ static void add_op(struct kineto_convert *convert, const struct kineto_event *ev
 	row->op.forward_thread = narrow(event, KINETO_forward_thread);
 	row->source = GPROF_FRAMEWORK_TORCH;
 	row->kind = scope_of(convert, event);
+	row->op.is_step = is_step(convert, event);
 	add_step(convert, event, thread);
 }
 

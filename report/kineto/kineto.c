@@ -31,6 +31,7 @@
 #include "report/import/out.h"
 #include "report/util/err.h"
 #include "report/kineto/convert.h"
+#include "report/model/device_records.h"
 #include "report/model/model.h"
 #include "report/stream/block_index.h"
 #include "report/util/progress.h"
@@ -45,7 +46,7 @@ struct kineto_top {
 	uint64_t rank;
 	uint64_t nr_missing; /* of the recording that a timeline was made of */
 	bool has_rank, is_incomplete;
-	bool is_own, is_of_xla; /* a timeline that gprof wrote, and of what */
+	bool is_own, is_of_xla, is_of_trace; /* a timeline that gprof wrote, and of what */
 };
 
 /* ---- devices ---- */
@@ -188,12 +189,17 @@ static void read_distributed(
 static void read_gprof(struct kineto_top *top, struct kineto_json *json, struct import_out *out)
 {
 	int complete = find(json, 0, "complete"), source = find(json, 0, "source");
+	int lacking = find(json, 0, "no_gpu");
 
 	find_number(json, 0, "missing_events", &top->nr_missing);
 	if (source) {
 		add_fact(json, source, "trace.source", out);
 	}
+	if (lacking) {
+		add_fact(json, lacking, PROCESS_LACKS_GPU, out);
+	}
 	top->is_own = true;
+	top->is_of_trace = source != 0;
 	top->is_of_xla = source && kineto_json_is(json, source, "xplane", strlen("xplane"));
 	top->is_incomplete = complete && kineto_json_is(json, complete, "false", strlen("false"));
 }
@@ -375,6 +381,7 @@ static int finish(struct kineto *kineto)
 
 	convert->rows.are_ends_right = kineto->top.is_own;
 	convert->rows.are_of_xla = kineto->top.is_of_xla;
+	convert->rows.are_recorded = kineto->top.is_own && !kineto->top.is_of_trace;
 	kineto->is_spoilt = !kineto_rows_write(&convert->rows, &convert->python, kineto->out);
 	import_step_names_write(&convert->steps, kineto->out);
 	end.nr_early = convert->rows.nr_early;

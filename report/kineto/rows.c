@@ -852,6 +852,15 @@ static void make_xla(struct kineto_row *row)
 	}
 }
 
+/* In a recording the ranges of optimizers and loaders are operators; it has none of steps. */
+static void make_recorded(struct kineto_row *row)
+{
+	if (row->table == GPROF_TABLE_op && row->source == GPROF_FRAMEWORK_TORCH &&
+		row->kind == OP_TORCH_ANNOTATION && !row->op.is_step) {
+		row->kind = OP_TORCH_USER;
+	}
+}
+
 /* A collective begins at the launch of its kernel, which precedes it. */
 static void write_collective(struct order *order, const struct kineto_row *row)
 {
@@ -880,6 +889,8 @@ static void write_row(void *context, const struct kineto_row *row)
 	}
 	if (order->rows->are_of_xla) {
 		make_xla(&bounded);
+	} else if (order->rows->are_recorded) {
+		make_recorded(&bounded);
 	}
 	if (row->begin != KINETO_UNTIMED) {
 		find_early(&order->early, row);

@@ -82,6 +82,7 @@ struct kineto_row {
 			uint32_t py_stack; /* 0: derived from the Python calls around it */
 			uint16_t depth;	   /* set while rows are written */
 			bool is_once;	   /* left out directly within one of its name */
+			bool is_step;	   /* ProfilerStep#N */
 		} op;
 		struct {
 			uint32_t correlation;
@@ -136,6 +137,7 @@ struct kineto_rows {
 	bool has_no_files;	  /* no room for files: all stay in memory */
 	bool are_ends_right;	  /* of kernels: none overruns (rows_overrun.h) */
 	bool are_of_xla;	  /* operators and ranges, in a timeline made of XLA's trace */
+	bool are_recorded;	  /* they, in a timeline made of a recording */
 };
 
 /*

@@ -129,11 +129,15 @@ const char *process_lacks_gpu(const struct process *process)
 	const uint32_t mask = COL_BIT(COL_api_call) | COL_BIT(COL_api_result);
 	char why[128];
 	struct reader *reader;
+	const char *fact;
 	bool is_found = false;
 
-	if (process->nr_devices || process->stream->is_trace ||
-		process_has_device_records(process, NULL)) {
+	if (process->nr_devices || process_has_device_records(process, NULL)) {
 		return NULL;
+	}
+	fact = process_fact(process, PROCESS_LACKS_GPU, "");
+	if (*fact) {
+		return fact;
 	}
 	reader = reader_create();
 	for (size_t i = 0; !is_found && i < process->stream->nr_blocks; i++) {

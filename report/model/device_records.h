@@ -13,8 +13,10 @@ bool process_has_device_records(const struct process *process, const char **why)
 
 /*
  * The call by which the process learnt that it has no GPU, with the reason: "cudaGetDeviceCount
- * failed (no CUDA-capable device)". NULL: it has one, or did not ask.
+ * failed (no CUDA-capable device)". NULL: it has one, or did not ask. Of a trace it is what the
+ * fact says, if there is one: a timeline that gprof wrote has it.
  */
+#define PROCESS_LACKS_GPU "trace.no_gpu"
 const char *process_lacks_gpu(const struct process *process);
 
 /* Whose devices a process used, by the names of its calls. */

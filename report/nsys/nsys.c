@@ -10,6 +10,7 @@
  *     CUPTI_ACTIVITY_KIND_RUNTIME, _DRIVER                         call, api_*, api_nested
  *     OSRT_API                                                     api, of the system
  *     NVTX_EVENTS                                                  nvtx, op, step, nccl, nccl_comm
+ *     GPROF_OPERATORS (of gprof)                                   op
  *     CUDA_GPU_MEMORY_USAGE_EVENTS                                 memory
  *     GPU_METRICS                                                  sample
  *     PROFILER_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD              overhead

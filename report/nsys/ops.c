@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators: ranges that PyTorch's emit_nvtx pushed. Their names have numbers behind them,
- * "aten::mm, seq = 3, op_id = 17, sizes = [[8, 8], [8, 8]]" (torch/csrc/profiler/util.cpp,
- * getNvtxStr), so that no two are alike.
+ * Operators: those of gprof's own export, which come by their ends; and ranges that PyTorch's
+ * emit_nvtx pushed. Their names have numbers behind them, "aten::mm, seq = 3, op_id = 17, sizes =
+ * [[8, 8], [8, 8]]" (torch/csrc/profiler/util.cpp, getNvtxStr), so that no two are alike.
  */
 #include "report/nsys/trace.h"
 
@@ -86,6 +86,45 @@ bool nsys_ops_add(struct nsys_trace *trace, uint32_t tid, const char *text, size
 	open->op.depth = depth < UINT16_MAX ? (uint16_t)depth : UINT16_MAX;
 	open->op.scope = scope;
 	return true;
+}
+
+enum {
+	OWN_THREAD = 2,
+	OWN_NAME,
+	OWN_END_THREAD,
+	OWN_SEQUENCE,
+	OWN_FORWARD_THREAD,
+	OWN_DEPTH,
+	OWN_FRAMEWORK,
+	OWN_SCOPE,
+};
+
+const char *const nsys_own_op_columns[NSYS_OWN_OP_COLUMNS] = {"start", "end", "globalTid", "nameId",
+	"endGlobalTid", "sequence", "forwardThread", "depth", "framework", "scope"};
+
+void nsys_ops_take_own(struct nsys_trace *trace, const struct nsys_query *query, uint64_t tick)
+{
+	uint64_t tid = nsys_query_u64(query, OWN_THREAD, 0), end;
+	uint32_t name = nsys_string(trace, query, OWN_NAME);
+	uint32_t thread = nsys_thread_of(trace, tid, tick)->id;
+	struct gprof_row_op *row;
+
+	if (!name || !nsys_tick(query, 1, &end)) {
+		trace->nr_incomplete++;
+		return;
+	}
+	row = import_out_row(trace->out, GPROF_TABLE_op);
+	row->begin = tick;
+	row->dur = end;
+	row->sequence = nsys_query_u64(query, OWN_SEQUENCE, 0);
+	row->thread = thread;
+	row->end_thread =
+		nsys_thread_of(trace, nsys_query_u64(query, OWN_END_THREAD, tid), tick)->id;
+	row->name = name;
+	row->forward_thread = nsys_query_u32(query, OWN_FORWARD_THREAD, 0);
+	row->depth = (uint16_t)nsys_query_u32(query, OWN_DEPTH, 0);
+	row->framework = (uint8_t)nsys_query_u32(query, OWN_FRAMEWORK, 0);
+	row->scope = (uint8_t)nsys_query_u32(query, OWN_SCOPE, 0);
 }
 
 void nsys_ops_close(struct nsys_trace *trace, const struct nsys_open *open)

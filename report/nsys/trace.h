@@ -244,6 +244,11 @@ void nsys_nccl_fini(struct nsys_trace *trace);
 
 /* ---- ops.c ---- */
 
+/* The operators of gprof's own export. */
+#define NSYS_OWN_OP_COLUMNS 10
+extern const char *const nsys_own_op_columns[NSYS_OWN_OP_COLUMNS];
+void nsys_ops_take_own(struct nsys_trace *trace, const struct nsys_query *query, uint64_t tick);
+
 /*
  * A pushed range of the default domain. Returns true if it is an operator that PyTorch's emit_nvtx
  * marked, and then has it written when it ends.

@@ -269,6 +269,7 @@ static const struct {
 	{"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "synchronisations, as nsys has them"},
 	{"CUPTI_ACTIVITY_KIND_RUNTIME", "API calls, as nsys has them"},
 	{"NVTX_EVENTS", "NVTX ranges and marks, as nsys has them"},
+	{"GPROF_OPERATORS", "operators, for gprof-report to read again"},
 	{"PROFILER_OVERHEAD", "profiling overhead, as nsys has it"},
 	{"DIAGNOSTIC_EVENT", "notices of the recorder, as nsys has them"},
 	{"TARGET_INFO_GPU", "GPUs, as nsys has them"},

@@ -103,6 +103,12 @@ CREATE VIEW CUPTI_ACTIVITY_KIND_RUNTIME AS
 		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name, api, result FROM api_sync
 		UNION ALL SELECT start_ns, dur_ns, pid, tid, NULL, name, api, result FROM api_nested) LEFT JOIN StringIds a ON a.id = api;
 
+-- What nsys has no table for: operators, which gprof reads again.
+CREATE VIEW GPROF_OPERATORS AS
+	SELECT start_ns AS start, start_ns + dur_ns AS "end", pid << 24 | tid AS globalTid, name AS nameId,
+		pid << 24 | end_tid AS endGlobalTid, sequence, forward_thread AS forwardThread, depth, framework, scope
+	FROM op;
+
 CREATE VIEW NVTX_EVENTS AS
 	SELECT r.start_ns AS start, CASE k.value WHEN 'mark' THEN NULL ELSE r.start_ns + r.dur_ns END AS "end",
 		CASE k.value WHEN 'push' THEN 59 WHEN 'start' THEN 60 ELSE 34 END AS eventType,

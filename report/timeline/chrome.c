@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "report/comm/job_clock.h"
+#include "report/model/device_records.h"
 #include "report/model/process_tree.h"
 #include "report/timeline/chrome_events.h"
 #include "report/timeline/chrome_rows.h"
@@ -154,6 +155,7 @@ static void add_tail(struct chrome *chrome, struct process *const *processes, si
 	struct buf *out = chrome->events.out;
 	const struct timeline_part *part = chrome->timeline.part;
 	const char *source = process_source(processes[0]);
+	const char *lacking = process_lacks_gpu(processes[0]);
 	struct buf clocks = {0};
 	uint64_t nr_missing = 0;
 	bool is_complete = true;
@@ -171,6 +173,10 @@ static void add_tail(struct chrome *chrome, struct process *const *processes, si
 		GPROF_VERSION, is_complete ? "true" : "false", nr_missing);
 	if (*source) {
 		buf_printf(out, ", \"source\": \"%s\"", source);
+	}
+	if (lacking) {
+		buf_text(out, ", \"no_gpu\": ");
+		text_add_json(out, lacking, strlen(lacking));
 	}
 	if (part && part->nr_parts) {
 		buf_printf(out, ", \"part\": %zu, \"parts\": %zu", part->nr, part->nr_parts);

@@ -60,6 +60,13 @@ same()
 for stream in test/golden/v1/small.gprof test/golden/v2/nested.gprof; do
 	same "$views" "$stream"
 done
+# Operators, without what their inputs' shapes say.
+same steps,model test/golden/v2/ops.gprof
+operators()
+{
+	"$REPORT" --view operator --top 0 --format json "$1" 2>"$T/err" | jq -c '[.operator.rows[] | [.name, .calls, .total_ns, .self_ns, .gpu_total_ns]]'
+}
+is "$(operators test/golden/v2/ops.gprof)" "$(operators "$T/own/ops.sqlite")" "operators, read back"
 for program in copies graphs threads; do
 	if [ -e "$SIM/libcudart.so.13" ] && [ -x "$B/prog/$program" ]; then
 		GPROF_DIR=$T/$program
