@@ -13,7 +13,6 @@
 #include "collector/cupti/subscriber.h"
 #include "collector/ring/ring.h"
 #include "collector/util/clock.h"
-#include "collector/util/config.h"
 #include "collector/util/mode.h"
 #include "collector/util/notice.h"
 
@@ -33,9 +32,6 @@ static void report_missing(uint32_t rc)
 
 void graph_nodes_set_enabled(bool is_wanted)
 {
-	if (config_number(CONFIG_GRAPH) == GRAPH_GRAPH) {
-		return;
-	}
 	for (size_t i = 0; i < sizeof(cbids) / sizeof(cbids[0]); i++) {
 		subscriber_want(CUPTI_DOMAIN_RESOURCE, cbids[i], is_wanted);
 	}

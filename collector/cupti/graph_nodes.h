@@ -10,7 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Switches CUPTI's callbacks about nodes if graphs are recorded by node. The drain thread. */
+/*
+ * Switches CUPTI's callbacks about nodes, also where launches are recorded as a whole: then the
+ * rows alone say what a launch runs. The drain thread.
+ */
 void graph_nodes_set_enabled(bool is_wanted);
 
 /*

@@ -63,15 +63,6 @@ static void begin(void *context, struct process *process)
 	allocations_begin(&view->blocks, process);
 }
 
-static const struct op *operator_of(const struct op *op)
-{
-	while (op && (op_is_module(op->framework, op->scope) ||
-			     op_is_user(op->name, op->framework, op->scope))) {
-		op = op->parent;
-	}
-	return op;
-}
-
 static struct part *find_part(struct op_memory_view *view, const struct op *op, uint64_t device)
 {
 	struct open *open;
@@ -117,7 +108,7 @@ static void take_alloc(void *context, const struct op_alloc *alloc, const struct
 	uint32_t device = (uint32_t)alloc->device_type << 8 | alloc->device;
 	struct op_memory_sums sums = {.increase = alloc->bytes};
 
-	op = operator_of(op);
+	op = op_operator_around(op);
 	allocations_take(&view->blocks, alloc, device, op ? op->name : 0);
 	if (!op) {
 		return;
@@ -143,7 +134,7 @@ static bool is_outer(const struct op *op)
 static void add_row(struct op_memory_view *view, const struct op *op, const struct part *part)
 {
 	struct op_memory key = {.key = {op->name, (uint32_t)part->device}}, *row;
-	const struct op *parent = operator_of(op->parent);
+	const struct op *parent = op_operator_around(op->parent);
 
 	if (parent) {
 		add_sums(&find_part(view, parent, part->device)->total, &part->total);
@@ -162,7 +153,7 @@ static void take_op(void *context, const struct op *op)
 	struct calls *calls;
 	struct open *open;
 
-	if (operator_of(op) != op) {
+	if (op_operator_around(op) != op) {
 		return;
 	}
 	hash_put(view->calls, name, &op->name, calls);

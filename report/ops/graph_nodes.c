@@ -17,8 +17,11 @@
 /* From `tick` on, the ID `node` stands for `original`; 0: it was created then. */
 struct graph_link {
 	uint64_t node, tick, original;
-	size_t row;	  /* its place in the stream, since ticks may be equal */
-	uint32_t created; /* index in graph_nodes.nodes, NO_NODE: unknown */
+	size_t row;	    /* its place in the stream, since ticks may be equal */
+	uint32_t graph;	    /* CUPTI's ID, 0: unknown */
+	uint32_t nr_copies; /* made of it; only while members are found */
+	uint32_t created;   /* index in graph_nodes.nodes, NO_NODE: unknown */
+	uint8_t kind;	    /* CUgraphNodeType */
 };
 
 /* ---- reading ---- */
@@ -29,7 +32,9 @@ static void add_row(struct graph_nodes *graphs, const struct batch *b, uint32_t 
 		.tick = b->col[COL_graph_node_time][row],
 		.original = b->col[COL_graph_node_original][row],
 		.row = graphs->nr_links,
-		.created = NO_NODE};
+		.graph = (uint32_t)b->col[COL_graph_node_graph][row],
+		.created = NO_NODE,
+		.kind = (uint8_t)b->col[COL_graph_node_kind][row]};
 
 	if (!link.original && graphs->nr_nodes < NO_NODE) {
 		graphs->nodes = array_grow(graphs->nodes, graphs->nr_nodes, &graphs->node_capacity,
@@ -394,4 +399,137 @@ void graph_nodes_finish(struct graph_nodes *graphs, const struct phases *phases)
 			node->phase = phases->phase_of[node->segment];
 		}
 	}
+}
+
+/* ---- members ---- */
+
+/* What is known of a graph by the rows of its nodes. */
+struct graph_members {
+	bool has_nodes;
+	uint32_t nr_copies; /* of each node, while that is one number */
+	bool is_changed;    /* so a launch may have run other nodes than these */
+	bool has_unknown;   /* copies of nodes that have no row */
+};
+
+static bool is_first_of_node(const struct graph_nodes *graphs, size_t i)
+{
+	return !i || graphs->links[i - 1].node != graphs->links[i].node;
+}
+
+/* What it is a copy of; NULL if that is unknown, as in a stream whose rows contradict each other.
+ */
+static struct graph_link *copied_from(
+	const struct graph_nodes *graphs, const struct graph_link *copy)
+{
+	struct graph_link *original =
+		copy->original ? find_link(graphs, copy->original, copy->tick) : NULL;
+
+	return original && compare_times(original, copy) < 0 ? original : NULL;
+}
+
+/* Neither the graph of a copy nor those that it was copied from are what a launch of them runs. */
+static void note_change(
+	const struct graph_nodes *graphs, struct idmap *members, const struct graph_link *copy)
+{
+	for (; copy; copy = copied_from(graphs, copy)) {
+		((struct graph_members *)idmap_put(members, copy->graph))->is_changed = true;
+	}
+}
+
+/* An update makes a node a copy of another one than it was made of. */
+static void note_update(
+	const struct graph_nodes *graphs, struct idmap *members, const struct graph_link *updated)
+{
+	const struct graph_link *link = updated;
+
+	while (link > graphs->links && link[-1].node == updated->node) {
+		link--;
+	}
+	note_change(graphs, members, link);
+}
+
+/*
+ * Each instantiation copies all nodes of a graph. So where some have fewer copies than others,
+ * nodes were added or removed in between.
+ */
+static void note_member(
+	const struct graph_nodes *graphs, struct idmap *members, const struct graph_link *link)
+{
+	struct graph_members *graph = idmap_put(members, link->graph);
+
+	if (graph->has_nodes && graph->nr_copies != link->nr_copies) {
+		graph->is_changed = true;
+	}
+	graph->has_nodes = true;
+	graph->nr_copies = link->nr_copies;
+	graph->has_unknown |= link->original && !copied_from(graphs, link);
+}
+
+/* A graph that was captured only in part while gprof recorded has nodes without rows. */
+static void note_unknown(const struct graph_nodes *graphs, struct idmap *members)
+{
+	for (size_t i = 0; i < graphs->nr_links; i++) {
+		const struct graph_link *link = &graphs->links[i];
+		const struct graph_members *graph = idmap_get(members, link->graph);
+
+		if (graph && graph->has_unknown) {
+			note_change(graphs, members, copied_from(graphs, link));
+		}
+	}
+}
+
+static void find_members(struct graph_nodes *graphs, struct idmap *members)
+{
+	for (size_t i = 0; i < graphs->nr_links; i++) {
+		graphs->links[i].nr_copies = 0;
+	}
+	for (size_t i = 0; i < graphs->nr_links; i++) {
+		struct graph_link *original = copied_from(graphs, &graphs->links[i]);
+
+		if (original && is_first_of_node(graphs, i)) {
+			original->nr_copies++;
+		}
+	}
+	for (size_t i = 0; i < graphs->nr_links; i++) {
+		if (is_first_of_node(graphs, i)) {
+			note_member(graphs, members, &graphs->links[i]);
+		} else {
+			note_update(graphs, members, &graphs->links[i]);
+		}
+	}
+	note_unknown(graphs, members);
+}
+
+static struct graph_member member_of(struct graph_nodes *graphs, const struct graph_link *link)
+{
+	struct graph_member member = {.graph = link->graph,
+		.kind = link->kind,
+		.is_capture_unknown = link->created == NO_NODE};
+	struct graph_node *node = link->created != NO_NODE ? &graphs->nodes[link->created] : NULL;
+
+	if (node && node->op) {
+		node->outermost->parent = NULL; /* else it lies in what was around a launch */
+		member.op = node->op;
+	}
+	return member;
+}
+
+void graph_nodes_each_member(struct graph_nodes *graphs,
+	void (*take)(void *context, const struct graph_member *member), void *context)
+{
+	struct idmap members;
+
+	idmap_init(&members, sizeof(struct graph_members));
+	find_members(graphs, &members);
+	for (size_t i = 0; i < graphs->nr_links; i++) {
+		const struct graph_link *link = &graphs->links[i];
+		const struct graph_members *graph = idmap_get(&members, link->graph);
+
+		if (is_first_of_node(graphs, i) && link->graph && !graph->is_changed) {
+			const struct graph_member member = member_of(graphs, link);
+
+			take(context, &member);
+		}
+	}
+	idmap_fini(&members);
 }

@@ -63,6 +63,14 @@ struct graph_nodes {
 	bool is_known; /* the recorder notes nodes: what has no node was captured before */
 };
 
+/* A node of a graph, for views of launches that were recorded without their nodes. */
+struct graph_member {
+	uint32_t graph;		 /* CUPTI's ID */
+	uint8_t kind;		 /* CUgraphNodeType */
+	bool is_capture_unknown; /* it is a copy of a node that was created before the recording */
+	const struct op *op;	 /* the innermost one inside the capture; NULL: none */
+};
+
 /* Reads the rows about nodes. */
 void graph_nodes_read(struct graph_nodes *graphs, struct process *process);
 void graph_nodes_fini(struct graph_nodes *graphs);
@@ -102,6 +110,14 @@ void graph_nodes_add_run(struct graph_nodes *graphs, struct graph_node *node,
  */
 void graph_nodes_end_run(struct graph_nodes *graphs);
 const struct op *graph_nodes_next_run(struct graph_nodes *graphs);
+
+/*
+ * Calls `take` for each node of each graph whose nodes stayed the same from the first executable
+ * copy of the graph on: of others, nobody knows which nodes a launch ran. After
+ * graph_nodes_finish().
+ */
+void graph_nodes_each_member(struct graph_nodes *graphs,
+	void (*take)(void *context, const struct graph_member *member), void *context);
 
 /* The capture that is open at a tick, preferably one of that thread; NULL if there is none. */
 const struct graph_capture *graph_nodes_capture(

@@ -183,6 +183,15 @@ void op_kind_find(struct op_kind *kind, uint32_t name, uint8_t framework, uint8_
 			    !strcmp(string_pool_text(name, NULL), "StandaloneExecutor::run");
 }
 
+const struct op *op_operator_around(const struct op *op)
+{
+	while (op && (op_is_module(op->framework, op->scope) ||
+			     op_is_user(op->name, op->framework, op->scope))) {
+		op = op->parent;
+	}
+	return op;
+}
+
 static const char module_prefix[] = "nn.Module: ";
 
 static bool has_module_name(const struct idmap *names)

@@ -179,6 +179,9 @@ static inline bool op_is_user(uint32_t name, uint8_t framework, uint8_t scope)
 	return op_kind(name, framework, scope)->is_user;
 }
 
+/* The innermost operator at or around `op`, beyond modules and users' ranges; NULL if none. */
+const struct op *op_operator_around(const struct op *op);
+
 /* The name of an op row, by its id or its own text. */
 uint32_t op_name(const struct process *process, uint64_t op_name_id, uint64_t string);
 

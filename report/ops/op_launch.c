@@ -23,9 +23,9 @@
 const char *op_record_lacks_op(const struct op_record *record, bool has_call)
 {
 	if (record->is_capture_unknown) {
-		return "(captured before the recording)";
+		return OP_LACKS_CAPTURE;
 	}
-	return has_call ? "(no operator)" : "(no launch recorded)";
+	return has_call ? OP_LACKS_OPERATOR : "(no launch recorded)";
 }
 
 void op_records_fini(struct op_records *records)

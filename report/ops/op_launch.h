@@ -42,6 +42,8 @@ struct op_record {
 };
 
 /* Why no operator is around an activity, in round brackets. */
+#define OP_LACKS_OPERATOR "(no operator)"
+#define OP_LACKS_CAPTURE  "(captured before the recording)"
 const char *op_record_lacks_op(const struct op_record *record, bool has_call);
 
 /* Zero-initialized. */

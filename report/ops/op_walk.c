@@ -750,6 +750,18 @@ static void find_graphs(struct walk *walk)
 	}
 }
 
+static void call_graph_members(struct walk *walk)
+{
+	for (size_t i = 0; i < walk->nr_views; i++) {
+		const struct op_view *view = walk->views[i].view;
+
+		if (view->graph_member) {
+			graph_nodes_each_member(
+				&walk->graphs, view->graph_member, walk->views[i].context);
+		}
+	}
+}
+
 /*
  * The process keeps the phases of segments after the walk, as other parts of a report ask for them
  * by the number of the segment. A view gets `end` when phases have their names.
@@ -767,6 +779,7 @@ static void walk_process(struct process *process, const struct op_walk *views, s
 		}
 	}
 	run(&walk);
+	call_graph_members(&walk);
 	free(process->segment_phases);
 	process->segment_phases = walk.phases.phase_of;
 	process->nr_segment_phases = walk.phases.nr_phase_of;

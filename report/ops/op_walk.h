@@ -49,6 +49,8 @@ struct op_call {
 	uint8_t table;	   /* GPROF_TABLE_api ... _api_sync */
 };
 
+struct graph_member;
+
 struct op_view {
 	/* The view also gets what is not selected (select.h), and uses select_has_step itself. */
 	bool ignores_selection;
@@ -91,6 +93,11 @@ struct op_view {
 	 */
 	void (*record)(void *context, const struct op_record *record, const struct op_call *call,
 		const struct op *op);
+	/*
+	 * Called after that for each node of a graph, by which views know what a launch ran that
+	 * was recorded as a whole; see graph_nodes_each_member().
+	 */
+	void (*graph_member)(void *context, const struct graph_member *member);
 	void (*end)(void *context, struct process *process, const struct phases *phases);
 };
 

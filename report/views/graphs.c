@@ -5,10 +5,13 @@
  * end of its last one. Nodes may run at the same time, so the gaps are what no node covers.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/stats/min_max_sum.h"
 #include "report/analysis/view.h"
+#include "report/ops/graph_nodes.h"
 #include "report/util/buf.h"
+#include "report/util/hash.h"
 #include "report/util/text.h"
 
 struct graph_row {
@@ -267,4 +270,264 @@ VIEW(graphs, 205) = {
 	.ops = {.begin = begin, .record = on_record, .end = end},
 	.fill = fill_table,
 	.fini = fini,
+};
+
+/* ---- by operator ---- */
+
+/*
+ * The operators that each graph was captured from: the kernels and copies that a launch runs of
+ * them, and their times. Launches that were recorded as a whole have no nodes: there the rows of
+ * the graph's nodes say which operators these are of, and the times stay unknown.
+ */
+
+/* CUgraphNodeType */
+enum { NODE_KERNEL = 0, NODE_MEMCPY = 1, NODE_MEMSET = 2, NODE_GRAPH = 4, NODE_CONDITIONAL = 13 };
+
+struct part_key {
+	const struct process *process;
+	uint32_t graph;	   /* CUPTI's ID */
+	uint32_t operator; /* of string_pool.h */
+};
+
+struct part_row {
+	struct part_key key;
+	bool is_member; /* by rows of nodes: counts are of one launch, without times */
+	uint64_t nr_kernels, nr_copies; /* else of all launches; copies and memsets */
+	uint64_t ns;
+	uint64_t nr_launches, graph_ns; /* of the graph; set at the end of the process */
+	UT_hash_handle hh;
+};
+
+/* A graph of the current process. */
+struct launches {
+	uint64_t nr, nr_whole; /* of these: recorded without their nodes */
+	uint64_t ns;	       /* of all nodes */
+	bool has_members;
+};
+
+struct graph_operators_view {
+	struct view_input input;
+	struct part_row *rows;
+	struct idmap graphs; /* struct launches by graph */
+	const struct process *process;
+	uint64_t correlation;	       /* of the current launch, 0: none */
+	uint64_t nr_whole, nr_unknown; /* graphs; unknown: whose operators are */
+};
+
+static void begin_parts(void *context, struct process *process)
+{
+	struct graph_operators_view *view = context;
+
+	view->process = process;
+	view->correlation = 0;
+	idmap_fini(&view->graphs);
+	idmap_init(&view->graphs, sizeof(struct launches));
+}
+
+static struct part_row *find_part(
+	struct graph_operators_view *view, uint32_t graph, uint32_t operator)
+{
+	struct part_key key;
+	struct part_row *row;
+
+	memset(&key, 0, sizeof(key)); /* its bytes are hashed */
+	key.process = view->process;
+	key.graph = graph;
+	key.operator= operator;
+	HASH_FIND(hh, view->rows, &key, sizeof(key), row);
+	if (!row) {
+		row = mem_zeroed(1, sizeof(*row));
+		row->key = key;
+		HASH_ADD(hh, view->rows, key, sizeof(key), row);
+	}
+	return row;
+}
+
+/* Without an operator, `lacks` says why. */
+static uint32_t operator_name(const struct op *op, const char *lacks)
+{
+	op = op_operator_around(op);
+	return op ? op_row_name(op->name) : string_pool_intern(lacks, strlen(lacks));
+}
+
+static void on_part_record(void *context, const struct op_record *record,
+	const struct op_call *call, const struct op *op)
+{
+	struct graph_operators_view *view = context;
+	struct launches *launches;
+	struct part_row *row;
+	bool is_copy = record->table == GPROF_TABLE_memcpy || record->table == GPROF_TABLE_memset;
+
+	if (!call || !(record->graph || record->graph_node)) {
+		return;
+	}
+	launches = idmap_put(&view->graphs, record->graph);
+	if (!view->correlation || view->correlation != record->correlation) {
+		view->correlation = record->correlation;
+		launches->nr++;
+		launches->nr_whole += record->table == GPROF_TABLE_graph;
+	}
+	if (record->table != GPROF_TABLE_kernel && !is_copy) {
+		return;
+	}
+	row = find_part(view, record->graph, operator_name(op, op_record_lacks_op(record, true)));
+	row->nr_kernels += !is_copy;
+	row->nr_copies += is_copy;
+	if (record->is_timed && record->end_ns >= record->begin_ns) {
+		row->ns += record->end_ns - record->begin_ns;
+		launches->ns += record->end_ns - record->begin_ns;
+	}
+}
+
+static const char *member_lacks(const struct graph_member *member)
+{
+	if (member->kind == NODE_GRAPH) {
+		return "(graph in a node)";
+	}
+	if (member->kind == NODE_CONDITIONAL) {
+		return "(conditional node)";
+	}
+	return member->is_capture_unknown ? OP_LACKS_CAPTURE : OP_LACKS_OPERATOR;
+}
+
+/* Host functions, events and empty nodes are no work of a GPU. */
+static void on_member(void *context, const struct graph_member *member)
+{
+	struct graph_operators_view *view = context;
+	struct launches *launches = idmap_get(&view->graphs, member->graph);
+	bool is_copy = member->kind == NODE_MEMCPY || member->kind == NODE_MEMSET;
+	bool has_nodes = member->kind == NODE_GRAPH || member->kind == NODE_CONDITIONAL;
+	struct part_row *row;
+
+	if (!launches || !launches->nr_whole) {
+		return;
+	}
+	launches->has_members = true;
+	if (member->kind != NODE_KERNEL && !is_copy && !has_nodes) {
+		return;
+	}
+	row = find_part(view, member->graph,
+		has_nodes ? operator_name(NULL, member_lacks(member))
+			  : operator_name(member->op, member_lacks(member)));
+	row->is_member = true;
+	row->nr_kernels += member->kind == NODE_KERNEL;
+	row->nr_copies += is_copy;
+}
+
+static void end_parts(void *context, struct process *process, const struct phases *phases)
+{
+	struct graph_operators_view *view = context;
+
+	(void)phases;
+	for (struct part_row *row = view->rows; row; row = row->hh.next) {
+		const struct launches *launches = row->key.process == process
+							  ? idmap_get(&view->graphs, row->key.graph)
+							  : NULL;
+
+		if (launches) {
+			row->nr_launches = launches->nr;
+			row->graph_ns = launches->ns;
+		}
+	}
+	for (size_t i = 0; i < view->graphs.nr; i++) {
+		const struct launches *launches = idmap_at(&view->graphs, i);
+
+		view->nr_whole += launches->nr_whole != 0;
+		view->nr_unknown += launches->nr_whole && !launches->has_members;
+	}
+}
+
+/* ---- its table ---- */
+
+enum part_column {
+	PART_PID,
+	PART_GRAPH,
+	PART_SHARE,
+	PART_TOTAL,
+	PART_AVG,
+	PART_LAUNCHES,
+	PART_KERNELS,
+	PART_COPIES,
+	PART_OPERATOR,
+};
+
+static const struct table_column part_columns[] = {
+	[PART_PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
+	[PART_GRAPH] = TABLE_COLUMN("graph", "Graph", TABLE_ID, TABLE_MEMBER(part_row, key.graph)),
+	[PART_SHARE] = TABLE_COLUMN("share_pct", "% of nodes", TABLE_PERCENT,
+		.help = "Total, of the times of all nodes of the graph"),
+	[PART_TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME,
+		.help = "times of the operator's nodes in all launches"),
+	[PART_AVG] = TABLE_COLUMN("avg_ns", "Per launch", TABLE_MEAN_TIME),
+	[PART_LAUNCHES] = TABLE_COLUMN("launches", "Launches", TABLE_COUNT, .help = "of the graph",
+		TABLE_MEMBER(part_row, nr_launches)),
+	[PART_KERNELS] =
+		TABLE_COLUMN("kernels", "Kernels", TABLE_NUMBER, .help = "mean per launch"),
+	[PART_COPIES] = TABLE_COLUMN(
+		"copies", "Copies", TABLE_NUMBER, .help = "mean of copies and memsets per launch"),
+	[PART_OPERATOR] = TABLE_COLUMN("operator", "Operator", TABLE_NAME, .is_major = true,
+		.help = "innermost operator inside the capture, else around the launch",
+		TABLE_MEMBER(part_row, key.operator)),
+};
+
+static void fill_part(const struct part_row *row, struct table_cell *cells)
+{
+	double nr = row->is_member ? 1 : (double)row->nr_launches;
+
+	table_set_integer(&cells[PART_PID], row->key.process->pid);
+	table_set_number(&cells[PART_KERNELS], (double)row->nr_kernels / nr);
+	table_set_number(&cells[PART_COPIES], (double)row->nr_copies / nr);
+	if (row->graph_ns && !row->is_member) {
+		table_set_integer(&cells[PART_TOTAL], row->ns);
+		table_set_number(&cells[PART_AVG], (double)row->ns / nr);
+		table_set_share(&cells[PART_SHARE], (double)row->ns, (double)row->graph_ns);
+	}
+}
+
+static void fill_parts(void *state, struct table *table)
+{
+	struct graph_operators_view *view = state;
+
+	for (const struct part_row *row = view->rows; row; row = row->hh.next) {
+		fill_part(row, table_add(table, row));
+	}
+	table_sort(table, "kernels");
+	table_sort(table, "total");
+	if (view->nr_whole) {
+		table_note(table, "Times are n/a where launches were recorded as a whole "
+				  "(GPROF_GRAPH=graph).");
+	}
+	if (view->nr_unknown) {
+		table_note(table,
+			"The operators of %llu %s are unknown: the recording does not have the "
+			"capture, or the nodes changed after it.",
+			(unsigned long long)view->nr_unknown,
+			text_many(view->nr_unknown, "graph", "graphs"));
+	}
+}
+
+static void fini_parts(void *state)
+{
+	struct graph_operators_view *view = state;
+
+	hash_free(view->rows);
+	idmap_fini(&view->graphs);
+}
+
+VIEW(graph_operators, 206) = {
+	.name = "graph-operators",
+	.subject = VIEW_ABOUT_GPU,
+	.help = "CUDA graphs by operator: the kernels and copies of a launch, and their times",
+	.about = "A row is an operator in a graph. Launches that were recorded as a whole have "
+		 "counts, which the capture gives, and no times.",
+	.is_empty_hidden = true,
+	.title = "CUDA graphs by operator",
+	VIEW_COLUMNS(part_columns),
+	VIEW_STATE(struct graph_operators_view),
+	.ops = {.begin = begin_parts,
+		.record = on_part_record,
+		.graph_member = on_member,
+		.end = end_parts},
+	.fill = fill_parts,
+	.fini = fini_parts,
 };

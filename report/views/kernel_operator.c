@@ -53,16 +53,6 @@ static uint32_t intern(const char *text)
 	return string_pool_intern(text, strlen(text));
 }
 
-/* The innermost operator around a launch, NULL if there is none. */
-static const struct op *operator_around(const struct op *op)
-{
-	while (op && (op_is_module(op->framework, op->scope) ||
-			     op_is_user(op->name, op->framework, op->scope))) {
-		op = op->parent;
-	}
-	return op;
-}
-
 /*
  * The name of the innermost operator around a launch, beyond modules and users' ranges; in round
  * brackets that there is none, or why none is known.
@@ -70,7 +60,7 @@ static const struct op *operator_around(const struct op *op)
 static uint32_t view_operator_of(
 	const struct op_record *record, const struct op_call *call, const struct op *op)
 {
-	op = operator_around(op);
+	op = op_operator_around(op);
 	return op ? op_row_name(op->name) : intern(op_record_lacks_op(record, call != NULL));
 }
 
@@ -127,7 +117,7 @@ static void on_record(void *context, const struct op_record *record, const struc
 	}
 	key = make_key(view, record, shape);
 	key.operator= view_operator_of(record, call, op);
-	op = operator_around(op);
+	op = op_operator_around(op);
 	key.full_name = !view->input.is_detailed ? 0 : op ? op_full_name(op) : key.operator;
 	HASH_FIND(hh, view->rows, &key, sizeof(key), row);
 	if (!row) {

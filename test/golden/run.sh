@@ -134,7 +134,7 @@ golden v2/wrapped.timeline "$report" timeline -o - $wrapped
 golden v2/wrapped.sql "$report" sql --format csv "SELECT k.correlation, k.step, k.start_ns - c.start_ns FROM kernel k JOIN api_launch c USING (process, correlation) ORDER BY 1" $wrapped
 # Launches of CUDA graphs belong to the operators that captured them.
 graph=v2/graph.gprof
-golden v2/graph.views "$report" --wide --view graphs,operator,kernel-operator,user-ranges,module,python,single-operators,operator-stacks,roofline,bandwidth,launch-latency $graph
+golden v2/graph.views "$report" --wide --view graphs,graph-operators,operator,kernel-operator,user-ranges,module,python,single-operators,operator-stacks,roofline,bandwidth,launch-latency $graph
 golden v2/graph.detail "$report" --wide --view operator,framework --detail $graph
 golden v2/graph.steps "$report" --wide --view operator,kernel-operator,module,graphs --steps 2-3 $graph
 golden v2/graph.torch "$report" --style torch $graph

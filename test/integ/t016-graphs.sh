@@ -36,7 +36,11 @@ GPROF_GRAPH=graph record "$B/prog/graphs"
 is "$(cat "$T/plain.out")" "$(cat "$T/out")" "output at graph level"
 "$REPORT" info "$GPROF_DIR" >"$T/info" 2>&1
 is 8 "$(awk '$1 == "graph" {print $3}' "$T/info")" "rows of graphs"
-is "" "$(nodes 'SELECT node FROM graph_node')" "rows of nodes at graph level"
+is "11 12" "$(nodes 'SELECT count(*) FROM graph_node WHERE original = 0') $(nodes 'SELECT count(*) FROM graph_node WHERE original != 0')" \
+	"rows of nodes at graph level"
+summary graph-operators
+is '[["(graph in a node)",4,0,0],["(no operator)",4,1,2],["(no operator)",4,4,1]]' \
+	"$(query '[.graph_operators.rows[] | [.operator, .launches, .kernels, .copies]] | sort | tojson')" "nodes of whole launches"
 
 # Without IDs of nodes only their rows are missing.
 rm -rf "$GPROF_DIR"

@@ -44,6 +44,29 @@ for how in graph child update; do
 		 ([.operator.rows[].gpu_self_ns] | add)] | join(" ")')" "$how: GPU time of ranges"
 done
 
+# in_graph [OPTIONS]: what a launch runs of each operator.
+in_graph()
+{
+	summary graph-operators "$@"
+	query '[.graph_operators.rows[] | [.operator, .launches, .kernels, .copies]] | sort | tojson'
+}
+
+# Launches as a whole have the same operators, by the rows of nodes, and no times.
+run graph 5
+by_node=$(in_graph)
+is 1 "$(grep -c '"aten::addmm",5,2,0' <<<"$by_node")" "kernels of an operator in a launch"
+is true "$(query '[.graph_operators.rows[] | .total_ns > 0 and .share_pct > 0] | all')" "their times"
+export GPROF_GRAPH=graph
+run graph 5
+is "$by_node" "$(in_graph)" "operators of whole launches"
+is true "$(query '[.graph_operators.rows[] | .total_ns == null and .share_pct == null] | all')" "no times of whole launches"
+run child 5
+is '[["(graph in a node)",5,0,0]]' "$(in_graph)" "a child graph of whole launches"
+run update 5
+is '[]' "$(in_graph)" "an updated graph of whole launches"
+is 1 "$(query '[.graph_operators | .. | strings | select(test("nodes changed"))] | length')" "the note about it"
+unset GPROF_GRAPH
+
 # In selected steps the launches count, not the capture.
 run graph 6
 is '[["AddmmBackward0",2],["Optimizer.step#SGD.step",2],["aten::addmm",4],["aten::linear",2],["aten::mm",2],["aten::relu",4]]' \

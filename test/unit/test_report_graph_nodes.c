@@ -9,7 +9,8 @@
 static struct graph_nodes graphs;
 static struct process *process;
 
-static void add_node(struct gen *gen, uint64_t id, uint64_t original, uint64_t tick)
+static void add_member(
+	struct gen *gen, uint32_t graph, uint64_t id, uint64_t original, uint64_t tick)
 {
 	struct gprof_row_graph_node *row = gen_row(gen, GPROF_TABLE_graph_node);
 
@@ -17,6 +18,12 @@ static void add_node(struct gen *gen, uint64_t id, uint64_t original, uint64_t t
 	row->original = original;
 	row->time = tick;
 	row->thread = 1;
+	row->graph = graph;
+}
+
+static void add_node(struct gen *gen, uint64_t id, uint64_t original, uint64_t tick)
+{
+	add_member(gen, 0, id, original, tick);
 }
 
 static void read_nodes(const char *path)
@@ -170,7 +177,96 @@ START_TEST(a_capture_of_the_own_thread_is_preferred)
 }
 END_TEST
 
-UNIT_SUITE("report/graph_nodes", copies_of_copies_stand_for_the_node_that_was_created,
-	an_update_counts_from_its_time_on, what_was_created_before_the_recording_is_unknown,
-	a_chain_of_copies_may_be_long, a_capture_may_be_open_during_many_others,
-	a_capture_of_the_own_thread_is_preferred)
+static unsigned int nr_members[8], nr_unknown;
+
+static void count_member(void *context, const struct graph_member *member)
+{
+	ck_assert_ptr_eq(context, &graphs);
+	nr_members[member->graph]++;
+	nr_unknown += member->is_capture_unknown;
+}
+
+static void count_members(struct gen *gen, const char *path)
+{
+	gen_close(gen, "exit");
+	read_nodes(path);
+	memset(nr_members, 0, sizeof(nr_members));
+	nr_unknown = 0;
+	graph_nodes_each_member(&graphs, count_member, &graphs);
+	forget();
+}
+
+START_TEST(a_graph_has_the_nodes_that_each_of_its_copies_has)
+{
+	const char *path = streams_path("members.gprof");
+	struct gen *gen = gen_open(path);
+
+	/* Graph 1 is instantiated twice (2 and 3), graph 4 never, graph 0 has no ID. */
+	add_member(gen, 1, 1, 0, 100);
+	add_member(gen, 1, 2, 0, 110);
+	for (uint32_t copy = 2; copy <= 3; copy++) {
+		add_member(gen, copy, 10 * copy + 1, 1, 100 * copy);
+		add_member(gen, copy, 10 * copy + 2, 2, 100 * copy);
+	}
+	add_member(gen, 4, 41, 0, 500);
+	add_member(gen, 0, 51, 0, 500);
+	count_members(gen, path);
+	ck_assert_uint_eq(nr_members[1], 2);
+	ck_assert_uint_eq(nr_members[2], 2);
+	ck_assert_uint_eq(nr_members[3], 2);
+	ck_assert_uint_eq(nr_members[4], 1);
+	ck_assert_uint_eq(nr_members[0], 0);
+	ck_assert_uint_eq(nr_unknown, 0);
+}
+END_TEST
+
+START_TEST(the_nodes_of_a_graph_that_changed_are_unknown)
+{
+	const char *path = streams_path("changed.gprof");
+	struct gen *gen = gen_open(path);
+
+	/* Graph 1 gets a node between two instantiations. */
+	add_member(gen, 1, 1, 0, 100);
+	add_member(gen, 2, 21, 1, 200);
+	add_member(gen, 1, 2, 0, 300);
+	add_member(gen, 3, 31, 1, 400);
+	add_member(gen, 3, 32, 2, 400);
+	/* The executable copy 5 of graph 4 is updated with graph 6. */
+	add_member(gen, 4, 41, 0, 500);
+	add_member(gen, 5, 51, 41, 600);
+	add_member(gen, 6, 61, 0, 700);
+	add_member(gen, 5, 51, 61, 800);
+	count_members(gen, path);
+	ck_assert_uint_eq(nr_members[1], 0);
+	ck_assert_uint_eq(nr_members[3], 2);
+	ck_assert_uint_eq(nr_members[4], 0);
+	ck_assert_uint_eq(nr_members[5], 0);
+	ck_assert_uint_eq(nr_members[6], 1);
+}
+END_TEST
+
+START_TEST(a_graph_that_was_captured_in_part_is_unknown_but_its_copy_is_whole)
+{
+	const char *path = streams_path("part.gprof");
+	struct gen *gen = gen_open(path);
+
+	/* Node 2 of graph 1 has no row; nor do copies of themselves end the search. */
+	add_member(gen, 1, 1, 0, 100);
+	add_member(gen, 2, 21, 1, 200);
+	add_member(gen, 2, 22, 2, 200);
+	add_member(gen, 3, 31, 31, 300);
+	add_member(gen, 4, 41, 42, 300);
+	add_member(gen, 4, 42, 41, 300);
+	count_members(gen, path);
+	ck_assert_uint_eq(nr_members[1], 0);
+	ck_assert_uint_eq(nr_members[2], 2);
+	ck_assert_uint_ge(nr_unknown, 1);
+}
+END_TEST
+
+UNIT_SUITE("report/graph_nodes", a_graph_has_the_nodes_that_each_of_its_copies_has,
+	the_nodes_of_a_graph_that_changed_are_unknown,
+	a_graph_that_was_captured_in_part_is_unknown_but_its_copy_is_whole,
+	copies_of_copies_stand_for_the_node_that_was_created, an_update_counts_from_its_time_on,
+	what_was_created_before_the_recording_is_unknown, a_chain_of_copies_may_be_long,
+	a_capture_may_be_open_during_many_others, a_capture_of_the_own_thread_is_preferred)

@@ -53,6 +53,7 @@ function stepHash(row) {
 const valueLinks = {
 	step: (row) => (row.pid === undefined ? null : stepHash(row)),
 	"kernel_operator operator": (row) => operatorHash(row.operator),
+	"graph_operators operator": (row) => operatorHash(row.operator),
 	"kernel_operator name": (row) => kernelHash(row.name),
 	"idle_gaps activity": (row) => kernelHash(row.activity),
 	"idle_gaps op": (row) => operatorHash(row.op),
