@@ -3,6 +3,11 @@
  * CUDA graphs: how often each was launched, what a launch ran, and how long that took on the GPU,
  * compared with the times of its nodes. A launch takes from the start of its first node to the
  * end of its last one. Nodes may run at the same time, so the gaps are what no node covers.
+ *
+ * Where a thread launches one graph right after another, one graph of both would have no gap there:
+ *
+ *   calls     launch A, launch B               nothing else of CUDA in between
+ *   stream    AAAAAAAA....BBBBBBBB             the dots are a launch gap of B
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +30,20 @@ struct graph_row {
 	uint64_t nodes_ns, busy_ns;	/* sum of the nodes, and the time that at least one ran */
 	uint64_t calls_ns;		/* of the calls that launched it */
 	uint64_t nr_unknown;		/* nodes that were captured before the recording */
+	uint64_t nr_following, launch_gaps_ns;
+};
+
+/* A call of a thread, as far as it launched a graph whose times are known. */
+struct launch {
+	bool is_graph;
+	uint32_t step;
+	size_t row;
+	uint64_t handle, begin; /* of the stream; ns, of the first node */
+};
+
+/* A thread's calls by falling times: the one before the current one was later. */
+struct caller {
+	struct launch later, current;
 };
 
 struct span {
@@ -37,8 +56,11 @@ struct graphs_view {
 	size_t nr_rows, capacity;
 	struct idmap row_of; /* size_t, 1 + the index, by graph, of the current process */
 	struct process *process;
+	struct idmap callers; /* struct caller by thread, of the current process */
 	/* The current launch: */
 	uint64_t correlation; /* 0: none */
+	uint64_t handle;
+	uint32_t thread, step;
 	size_t row;
 	struct span *nodes;
 	size_t nr_nodes, node_capacity;
@@ -52,6 +74,8 @@ static void begin(void *context, struct process *process)
 	view->process = process;
 	idmap_fini(&view->row_of);
 	idmap_init(&view->row_of, sizeof(size_t));
+	idmap_fini(&view->callers);
+	idmap_init(&view->callers, sizeof(struct caller));
 }
 
 static size_t find_row(struct graphs_view *view, uint32_t graph)
@@ -75,6 +99,28 @@ static int by_begin(const void *a, const void *b)
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
+/*
+ * Of the launches of one thread into one stream. Between steps that do not follow each other lie
+ * calls that are not selected.
+ */
+static void add_launch_gap(struct graphs_view *view, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct caller *caller = idmap_put(&view->callers, view->thread);
+	const struct launch *later = &caller->later;
+
+	if (later->is_graph && later->handle == view->handle && later->step - view->step <= 1) {
+		struct graph_row *row = &view->rows[later->row];
+
+		row->nr_following++;
+		row->launch_gaps_ns += later->begin > end_ns ? later->begin - end_ns : 0;
+	}
+	caller->current = (struct launch){.is_graph = true,
+		.step = view->step,
+		.row = view->row,
+		.handle = view->handle,
+		.begin = begin_ns};
+}
+
 /* All nodes of the launch are there. */
 static void end_launch(struct graphs_view *view)
 {
@@ -96,6 +142,7 @@ static void end_launch(struct graphs_view *view)
 		until = nodes[i].end > until ? nodes[i].end : until;
 	}
 	min_max_sum_add(&row->times, until - nodes[0].begin);
+	add_launch_gap(view, nodes[0].begin, until);
 	view->nr_nodes = 0;
 }
 
@@ -104,10 +151,27 @@ static void begin_launch(
 {
 	end_launch(view);
 	view->correlation = record->correlation;
+	view->thread = call->thread;
+	view->handle = call->handle;
+	view->step = call->step;
 	view->row = find_row(view, record->graph);
 	view->rows[view->row].nr_launches++;
 	view->rows[view->row].calls_ns +=
 		clock_map_duration(&view->process->host_clock, call->end - call->begin);
+}
+
+static void on_call(void *context, const struct op_call *call, const struct op *op)
+{
+	struct graphs_view *view = context;
+	struct caller *caller;
+
+	(void)op;
+	if (view->correlation) {
+		end_launch(view);
+	}
+	caller = idmap_put(&view->callers, call->thread);
+	caller->later = caller->current;
+	caller->current = (struct launch){0};
 }
 
 static void on_record(void *context, const struct op_record *record, const struct op_call *call,
@@ -164,6 +228,8 @@ enum column {
 	NODES_SUM,
 	GAPS,
 	GAP_SHARE,
+	FOLLOWING,
+	LAUNCH_GAPS,
 	CALL_AVG,
 	UNTIMED,
 	UNKNOWN,
@@ -191,6 +257,13 @@ static const struct table_column columns[] = {
 		.help = "the part of Total in which no node ran"),
 	[GAP_SHARE] = TABLE_COLUMN(
 		"gap_pct", "% gaps", TABLE_PERCENT, .is_major = true, .help = "gaps, of Total"),
+	[FOLLOWING] = TABLE_COLUMN("following", "Back to back", TABLE_COUNT, .is_minor = true,
+		.help = "launches that followed the launch of a graph: by the same thread, into "
+			"the same stream, without a call of CUDA in between",
+		TABLE_MEMBER(graph_row, nr_following)),
+	[LAUNCH_GAPS] = TABLE_COLUMN("launch_gaps_ns", "Launch gaps", TABLE_TIME, .is_minor = true,
+		.help = "time between the last node of those graphs and the first one of this",
+		TABLE_MEMBER(graph_row, launch_gaps_ns)),
 	[CALL_AVG] = TABLE_COLUMN("call_avg_ns", "Call avg", TABLE_MEAN_TIME, .is_minor = true,
 		.help = "mean time of the call on the host that launched it"),
 	[UNTIMED] = TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,
@@ -255,6 +328,7 @@ static void fini(void *state)
 	free(view->rows);
 	free(view->nodes);
 	idmap_fini(&view->row_of);
+	idmap_fini(&view->callers);
 }
 
 VIEW(graphs, 205) = {
@@ -262,12 +336,14 @@ VIEW(graphs, 205) = {
 	.subject = VIEW_ABOUT_GPU,
 	.help = "CUDA graphs: launches, their nodes, and gaps between the nodes",
 	.about = "A row is a graph; the nodes of a launch are its kernels, copies and memsets. The "
-		 "views of operators show which of them captured these.",
+		 "views of operators show which of them captured these. Gaps are the most that "
+		 "another order of the nodes saves, and launch gaps the most that one graph of "
+		 "those launched back to back saves.",
 	.is_empty_hidden = true,
 	.title = "CUDA graphs",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct graphs_view),
-	.ops = {.begin = begin, .record = on_record, .end = end},
+	.ops = {.begin = begin, .call = on_call, .record = on_record, .end = end},
 	.fill = fill_table,
 	.fini = fini,
 };

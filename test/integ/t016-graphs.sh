@@ -11,6 +11,9 @@ summary api,kernel
 is 8 "$(query '.api.rows[] | select(.name == "cudaGraphLaunch").calls')" "launches of graphs"
 is 24 "$(query '[.kernel.rows[].calls] | add')" "kernels of nodes"
 
+summary graphs
+is "3 3" "$(query '[.graphs.rows[].following] | join(" ")')" "launches back to back"
+
 # Each node has a row; those of executable graphs, which launches run, are copies of others.
 nodes()
 {
