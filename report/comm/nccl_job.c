@@ -17,6 +17,7 @@ void nccl_sums_add(struct nccl_sums *sums, const struct nccl_op *op)
 	uint64_t ns = nccl_op_has_time(op) ? op->end_ns - op->begin_ns : 0;
 
 	sums->nr_calls += op->nr_calls;
+	sums->nr_in_graphs += op->is_in_graph ? op->nr_calls : 0;
 	sums->bytes += op->bytes;
 	sums->is_unsized |= op->is_unsized;
 	sums->lacks_speed |= !nccl_op_is_sized(op);
@@ -48,6 +49,7 @@ void nccl_job_read(struct nccl_job *job, struct process *const *processes, size_
 		nccl_ops_read(&job->ops, processes[i]);
 	}
 	nccl_match(&job->ops, &job->match);
+	nccl_ops_drop_captured(&job->ops);
 }
 
 void nccl_job_fini(struct nccl_job *job)

@@ -10,6 +10,7 @@ struct nccl_sums {
 	uint64_t nr_calls, bytes;
 	bool is_unsized;		/* the sizes of some calls are unknown */
 	bool lacks_speed;		/* `bytes` are not what nccl-tests divides by the time */
+	uint64_t nr_in_graphs;		/* calls that launches of CUDA graphs ran */
 	uint64_t nr_timed;		/* calls whose kernels are known */
 	uint64_t timed_ns, timed_bytes; /* of these */
 	uint64_t nr_with_wait;		/* calls of operations that are matched */

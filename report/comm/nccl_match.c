@@ -594,7 +594,7 @@ static void find_whole(struct nccl_ops *ops, struct nccl_match *match, struct fo
 		struct nccl_op *first = &ops->ops[at];
 
 		nr = length_at(ops, at);
-		match->nr_collectives++;
+		match->nr_collectives += !first->is_captured;
 		if (!do_same(first, nr, match)) {
 			continue; /* counted already */
 		}
@@ -602,9 +602,9 @@ static void find_whole(struct nccl_ops *ops, struct nccl_match *match, struct fo
 			found->ends[at] = (uint32_t)nr;
 		}
 		if (!is_whole(first, nr)) {
-			match->nr_missing++;
+			match->nr_missing += !first->is_captured;
 		} else if (!has_times(first, nr)) {
-			match->nr_untimed++;
+			match->nr_untimed += !first->is_captured;
 		} else {
 			found->lengths[at] = (uint32_t)nr;
 		}
@@ -680,9 +680,14 @@ void nccl_match(struct nccl_ops *ops, struct nccl_match *match)
 
 	find(ops, match, &found);
 	for (size_t i = 0; i < ops->nr_ops; i++) {
-		match->nr_alone +=
-			nccl_op_is_collective(&ops->ops[i]) && !nccl_op_is_numbered(&ops->ops[i]);
-		match->nr_p2p += nccl_op_is_p2p(&ops->ops[i]);
+		const struct nccl_op *op = &ops->ops[i];
+
+		if (op->is_in_graph) {
+			match->nr_in_graphs++;
+			continue;
+		}
+		match->nr_alone += nccl_op_is_collective(op) && !nccl_op_is_numbered(op);
+		match->nr_p2p += nccl_op_is_p2p(op) && !op->is_captured;
 	}
 	convert(ops, &found.clocks, match);
 	match_collectives(ops, &found.clocks, found.lengths, match);

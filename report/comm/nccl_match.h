@@ -84,6 +84,7 @@ void nccl_pairs_fini(struct nccl_pairs *pairs);
 
 struct nccl_match {
 	uint64_t nr_alone;	 /* without a number, so their counterparts are unknown */
+	uint64_t nr_in_graphs;	 /* that launches of CUDA graphs ran, also without a number */
 	uint64_t nr_collectives; /* distinct ones among the others */
 	uint64_t nr_matched;
 	/* Why others are not matched; the first reason counts: */

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/comm/nccl_graph.h"
 #include "report/util/buf.h"
 #include "report/ops/phase.h"
 #include "report/model/select.h"
@@ -189,7 +190,7 @@ size_t nccl_launches_find(struct nccl_launches *launches, uint64_t correlation)
 		COL_BIT(COL_kernel_correlation))
 
 struct nccl_call {
-	uint64_t group, bytes, begin;
+	uint64_t group, bytes, begin, end;
 	uint32_t comm, sequence, thread;
 	uint64_t after, last; /* correlation IDs of its launches */
 	int32_t peer;
@@ -264,6 +265,7 @@ void nccl_ops_add_batch(struct nccl_ops *ops, const struct batch *b)
 			.group = b->col[COL_nccl_group][i],
 			.bytes = b->col[COL_nccl_bytes][i],
 			.begin = b->col[COL_nccl_begin][i],
+			.end = b->col[COL_nccl_begin][i] + b->col[COL_nccl_dur][i],
 			.comm = (uint32_t)b->col[COL_nccl_comm][i],
 			.sequence = (uint32_t)b->col[COL_nccl_sequence][i],
 			.thread = (uint32_t)b->col[COL_nccl_thread][i],
@@ -439,18 +441,102 @@ static void join_kernels(struct nccl_ops *ops, struct process *process)
 	nccl_launches_clear(launches);
 }
 
-void nccl_ops_end(struct nccl_ops *ops, struct process *process)
+/* ---- graphs ---- */
+
+static void sort_calls(struct nccl_calls *calls)
+{
+	qsort(calls->items, calls->nr, sizeof(*calls->items), by_group);
+}
+
+/* Adds all groups; those whose kernels are nodes of graphs are marked. */
+static void add_groups(
+	struct nccl_ops *ops, struct process *process, const struct nccl_graph *graph)
 {
 	struct nccl_calls *calls = ops->calls;
 
-	if (calls && calls->nr) {
-		qsort(calls->items, calls->nr, sizeof(*calls->items), by_group);
-		for (size_t at = 0; at < calls->nr;) {
-			at = add_group(ops, process, at);
+	sort_calls(calls);
+	for (size_t at = 0; at < calls->nr;) {
+		const struct nccl_call *first = &calls->items[at];
+		size_t before = ops->nr_ops;
+
+		at = add_group(ops, process, at);
+		if (graph->nodes.nr_nodes &&
+			nccl_graph_has(graph, first->thread, first->begin, first->end)) {
+			for (size_t i = before; i < ops->nr_ops; i++) {
+				ops->ops[i].is_captured = true;
+			}
 		}
+	}
+}
+
+/* The calls of a whole process, as the capture need not be in the selected steps. */
+static void read_calls(struct nccl_ops *ops, struct process *process)
+{
+	struct stream *stream = process->stream;
+
+	for (size_t i = 0; i < stream->nr_blocks; i++) {
+		struct batch batch;
+
+		if (stream_block_table(stream, i) == GPROF_TABLE_nccl &&
+			!stream_load(stream, i, NCCL_OPS_MASK, 0, &batch)) {
+			nccl_ops_add_batch(ops, &batch);
+		}
+	}
+}
+
+/* As kernels do not name their communicator, a group over several has none here, either. */
+static void read_captured(struct nccl_graph *graph, struct process *process)
+{
+	struct nccl_ops all = {0};
+
+	read_calls(&all, process);
+	if (all.calls) {
+		sort_calls(all.calls);
+	}
+	for (size_t at = 0; all.calls && at < all.calls->nr;) {
+		const struct nccl_call *first = &all.calls->items[at];
+		size_t before = all.nr_ops;
+
+		at = add_group(&all, process, at);
+		if (all.nr_ops == before + 1 &&
+			nccl_graph_has(graph, first->thread, first->begin, first->end)) {
+			nccl_graph_add(
+				graph, first->thread, first->begin, first->end, &all.ops[before]);
+		}
+	}
+	nccl_ops_fini(&all);
+}
+
+void nccl_ops_drop_captured(struct nccl_ops *ops)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < ops->nr_ops; i++) {
+		if (!ops->ops[i].is_captured) {
+			ops->ops[nr++] = ops->ops[i];
+		}
+	}
+	ops->nr_ops = nr;
+}
+
+void nccl_ops_end(struct nccl_ops *ops, struct process *process)
+{
+	struct nccl_calls *calls = ops->calls;
+	struct nccl_graph graph = {0};
+
+	if (stream_table(process->stream, GPROF_TABLE_nccl)) {
+		nccl_graph_read(&graph, process);
+	}
+	if (calls && calls->nr) {
+		add_groups(ops, process, &graph);
 		join_kernels(ops, process);
 		calls->nr = 0;
 	}
+	if (graph.nodes.nr_nodes) {
+		read_captured(&graph, process);
+		nccl_graph_add_replays(&graph, ops, process);
+	}
+	nccl_graph_fini(&graph);
 	ops->nr_processes++;
 }
 

@@ -89,8 +89,10 @@ struct nccl_op {
 	uint32_t device;      /* of its kernels; UINT32_MAX: unknown */
 	uint64_t correlation; /* of its kernel; 0: there is none, or several */
 	uint8_t kind;
-	uint8_t library; /* enum host_collective_library; 0: NCCL */
-	bool is_unsized; /* `bytes` is unknown */
+	uint8_t library;  /* enum host_collective_library; 0: NCCL */
+	bool is_unsized;  /* `bytes` is unknown */
+	bool is_captured; /* into a CUDA graph: the call ran nothing */
+	bool is_in_graph; /* a launch of a graph ran it, see nccl_graph.h; without a number */
 	/* Set by nccl_match, 0 before. */
 	bool is_matched, is_last; /* times of all ranks are known; this one came last */
 	uint64_t wait_ns;	  /* of its kernels' time: before the last rank began */
@@ -132,6 +134,9 @@ void nccl_ops_fini(struct nccl_ops *ops);
 /* For each process: its batches of table nccl in file order, with all columns; then its end. */
 void nccl_ops_add_batch(struct nccl_ops *ops, const struct batch *batch);
 void nccl_ops_end(struct nccl_ops *ops, struct process *process);
+
+/* Removes calls that were captured: they ran nothing. Their places move, so match before. */
+void nccl_ops_drop_captured(struct nccl_ops *ops);
 
 /* Does both for a process that no scan reads. */
 void nccl_ops_read(struct nccl_ops *ops, struct process *process);

@@ -170,6 +170,18 @@ struct graph_node *graph_nodes_created(struct graph_nodes *graphs, uint64_t id, 
 		       : NULL;
 }
 
+void graph_nodes_each_id(const struct graph_nodes *graphs,
+	void (*take)(void *context, uint64_t id, const struct graph_node *node), void *context)
+{
+	for (size_t i = 0; i < graphs->nr_links; i++) {
+		const struct graph_link *link = &graphs->links[i];
+
+		if (link->created != NO_NODE) {
+			take(context, link->node, &graphs->nodes[link->created]);
+		}
+	}
+}
+
 /* ---- operators ---- */
 
 static struct op *copy_of(struct graph_nodes *graphs, struct op *op, struct op *parent)

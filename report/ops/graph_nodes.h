@@ -82,6 +82,10 @@ struct graph_node *graph_nodes_created(struct graph_nodes *graphs, uint64_t id, 
  */
 struct graph_node *graph_nodes_find(struct graph_nodes *graphs, uint64_t id, uint64_t tick);
 
+/* Calls `take` for each ID, original or copy, and each created node that it stood for at a time. */
+void graph_nodes_each_id(const struct graph_nodes *graphs,
+	void (*take)(void *context, uint64_t id, const struct graph_node *node), void *context);
+
 /* Copies the operators that are open when the node is created, the outermost first. */
 void graph_nodes_keep(struct graph_nodes *graphs, struct graph_node *node, struct op *const *open,
 	size_t nr_open);

@@ -96,7 +96,7 @@ static void end(void *context, struct process *process)
 
 	nccl_ops_end(&view->ops, process);
 	for (size_t i = 0; view->input.is_merged && i < view->ops.nr_ops; i++) {
-		if (!view->ops.ops[i].library) {
+		if (!view->ops.ops[i].library && !view->ops.ops[i].is_captured) {
 			merge_op(view, &view->ops.ops[i]);
 		}
 	}
@@ -265,6 +265,14 @@ static void add_notes(const struct nccl_match *match, struct table *table)
 			match->nr_alone, match->nr_alone == 1 ? "call has" : "calls have",
 			match->nr_alone == 1 ? "it" : "them");
 	}
+	if (match->nr_in_graphs) {
+		table_note(table,
+			"%" PRIu64
+			" %s of CUDA graphs %s no number: nothing says which belong together over "
+			"ranks.",
+			match->nr_in_graphs, match->nr_in_graphs == 1 ? "operation" : "operations",
+			match->nr_in_graphs == 1 ? "has" : "have");
+	}
 	if (match->nr_missing) {
 		table_note(table,
 			"%" PRIu64 " of %" PRIu64 " collectives lack the calls of some ranks.",
@@ -287,8 +295,8 @@ static void add_notes(const struct nccl_match *match, struct table *table)
 			"kernel time or a common clock.",
 			nr_p2p_unknown, match->nr_p2p);
 	}
-	if (match->nr_alone || match->nr_missing || match->nr_untimed || match->nr_clocks ||
-		nr_p2p_unknown) {
+	if (match->nr_alone || match->nr_in_graphs || match->nr_missing || match->nr_untimed ||
+		match->nr_clocks || nr_p2p_unknown) {
 		table_note(table, "Waiting is unknown for these operations; the bandwidths of rows "
 				  "without other operations "
 				  "include the waiting.");
@@ -314,6 +322,7 @@ enum column {
 	LATE_RANK,
 	LATE_SHARE,
 	LATE_NS,
+	IN_GRAPHS,
 };
 
 static int compare(uint64_t a, uint64_t b)
@@ -436,6 +445,7 @@ static void fill(const struct nccl_op *ops, size_t nr, struct table_cell *cells)
 		table_set_integer(&cells[RANKS], ops->nr_ranks);
 	}
 	table_set_integer(&cells[CALLS], sums.nr_calls);
+	table_set_integer(&cells[IN_GRAPHS], sums.nr_in_graphs);
 	if (!sums.is_unsized) {
 		table_set_integer(&cells[BYTES], sums.bytes);
 		table_set_number(&cells[MEAN_BYTES], (double)sums.bytes / (double)sums.nr_calls);
@@ -463,6 +473,16 @@ static bool has_group(const struct nccl_ops *ops)
 	return false;
 }
 
+static bool has_graph(const struct nccl_ops *ops)
+{
+	for (size_t i = 0; i < ops->nr_ops; i++) {
+		if (ops->ops[i].is_in_graph) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static const struct table_column columns[] = {
 	TABLE_COLUMN("name", "Operation", TABLE_TEXT),
 	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT, .help = "ID of the communicator"),
@@ -483,6 +503,8 @@ static const struct table_column columns[] = {
 		.help = "share of the operations in which it came last"),
 	TABLE_COLUMN("late_wait_ns", "Waited for it", TABLE_TIME,
 		.help = "time that the others waited for it"),
+	TABLE_COLUMN("in_graphs", "In graphs", TABLE_COUNT,
+		.help = "of the calls: that launches of CUDA graphs ran, once for each launch"),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -492,6 +514,8 @@ static void fill_table(void *state, struct table *table)
 
 	table->columns[GROUP].is_wide_only = !has_group(ops);
 	add_notes(match_once(view), table);
+	nccl_ops_drop_captured(ops);
+	table->columns[IN_GRAPHS].is_wide_only = !has_graph(ops);
 	view_note_fit(table, view->input.processes, view->input.nr_processes);
 	if (ops->nr_ops) {
 		qsort(ops->ops, ops->nr_ops, sizeof(*ops->ops), by_kind);
@@ -748,13 +772,15 @@ static void fill_arrivals_table(void *state, struct table *table)
 		table_note(table, "Of %zu collectives these are the %u with the widest spread.", nr,
 			MOST_COLLECTIVES);
 	}
-	if (match->nr_alone || match->nr_collectives > match->nr_matched) {
+	if (match->nr_alone || match->nr_in_graphs || match->nr_collectives > match->nr_matched) {
 		table_note(table,
 			"%" PRIu64 " collectives are not here: not all of their ranks are known "
 			"with times on one clock. The view communication has the reasons.",
-			match->nr_alone + match->nr_collectives - match->nr_matched);
+			match->nr_alone + match->nr_in_graphs + match->nr_collectives -
+				match->nr_matched);
 	}
-	if (!nr && !match->nr_alone && !match->nr_collectives && view->input.nr_processes > 1) {
+	if (!nr && !match->nr_alone && !match->nr_in_graphs && !match->nr_collectives &&
+		view->input.nr_processes > 1) {
 		table_note(table, "No call of NCCL with its communicator and number is recorded.");
 	}
 	view_note_fit(table, view->input.processes, view->input.nr_processes);

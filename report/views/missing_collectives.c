@@ -110,7 +110,7 @@ static struct rank *find_ranks(const struct nccl_op *ops, size_t nr_ops)
 		uint32_t last = last_number(&ops[i]);
 
 		rank->last = last > rank->last ? last : rank->last;
-		if (nccl_op_has_time(&ops[i]) && last > rank->finished) {
+		if ((nccl_op_has_time(&ops[i]) || ops[i].is_captured) && last > rank->finished) {
 			rank->finished = last;
 		}
 	}

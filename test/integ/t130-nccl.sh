@@ -102,6 +102,21 @@ summary communication
 is 3 "$report_rc" "the reporter's status where a receive is smaller than its send"
 ok grep -q 'error in the program: 1 sends differ in size from their receives; the first is number 1 of .* from rank 0 to rank 1, Send of 4096 bytes and Recv of 2048$' "$T/report.err"
 
+# A captured call runs nothing; each launch of its graph is an operation without a number.
+for nr in 1 2; do
+	rm -rf "$GPROF_DIR"
+	plain "$B/prog/collectives" graph $nr
+	GPROF_STEP=api:cudaGraphLaunch record "$B/prog/collectives" graph $nr
+	is "$(sort "$T/plain.out")" "$(sort "$T/out")" "output of $nr ranks with a graph"
+	summary communication,arrivals
+	is "$((5 * nr)) $((4 * nr)) $((4 * nr))" "$(row AllReduce calls) $(row AllReduce in_graphs) $(row AllGather calls)" "collectives of graphs of $nr ranks"
+	is "4096 true" "$(row AllReduce avg_bytes) $(query '.communication.rows | map(.time_ns > 0) | all')" "their size and time"
+	is 1 "$(query '[.communication | .. | strings | select(test("^'$((8 * nr))' operations of CUDA graphs have no number"))] | length')" "the note about them"
+	# The capture lies in another step.
+	summary communication --steps 2-3
+	is "$((2 * nr)) $((2 * nr)) $((2 * nr))" "$(row AllReduce calls) $(row AllReduce in_graphs) $(row AllGather calls)" "collectives of graphs in two steps"
+done
+
 # The communicator is made before the first step that is recorded.
 # On a busy machine such a short program may have ended before its recorder started; then it runs again.
 for _ in 1 2 3 4 5; do

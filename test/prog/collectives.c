@@ -4,7 +4,8 @@
  * "ranks N": N processes of one rank each, which this one starts; "wrong N": the last of them calls
  * in another order than the others; "pairs N": sends and receives along the ranks and around them;
  * "unequal N": those along the ranks receive less than is sent; "stuck N": the last one does not
- * come to the second collective before the others give up; "killed N": it is killed then; "grouped
+ * come to the second collective before the others give up; "killed N": it is killed then; "graph
+ * N": a CUDA graph reduces and gathers, also in a group, four times; "grouped
  * N": the communicator is made in a group, and a group that is only simulated comes first; one rank
  * alone splits it, too; "mixed N": the last one sends in place of the second collective, and nobody
  * gets on.
@@ -13,7 +14,7 @@
 
 #include <signal.h>
 
-enum { N = 1024 };
+enum { N = 1024, NR_LAUNCHES = 4 };
 
 /* One rank's buffers. */
 struct rank {
@@ -162,6 +163,26 @@ static void split_alone(struct rank *r)
 	NCCL(ncclCommDestroy(part));
 }
 
+static void rank_replay(struct rank *r)
+{
+	cudaGraph_t graph;
+	cudaGraphExec_t exec;
+
+	CHECK(cudaStreamBeginCapture(r->stream, cudaStreamCaptureModeGlobal));
+	NCCL(ncclAllReduce(r->data, r->data, N, TYPE_FLOAT, OP_SUM, r->comm, r->stream));
+	NCCL(ncclGroupStart());
+	NCCL(ncclAllGather(r->data, r->all, N, TYPE_FLOAT, r->comm, r->stream));
+	NCCL(ncclGroupEnd());
+	CHECK(cudaStreamEndCapture(r->stream, &graph));
+	CHECK(cudaGraphInstantiateWithFlags(&exec, graph, 0));
+	for (int i = 0; i < NR_LAUNCHES; i++) {
+		CHECK(cudaGraphLaunch(exec, r->stream));
+	}
+	CHECK(cudaStreamSynchronize(r->stream));
+	CHECK(cudaGraphExecDestroy(exec));
+	CHECK(cudaGraphDestroy(graph));
+}
+
 static int one_rank(int rank, int nr_ranks, int id_fd, const char *how)
 {
 	int is_wrong = strcmp(how, "wrong") == 0, is_grouped = strcmp(how, "grouped") == 0;
@@ -176,6 +197,12 @@ static int one_rank(int rank, int nr_ranks, int id_fd, const char *how)
 	}
 	if (strcmp(how, "pairs") == 0 || strcmp(how, "unequal") == 0) {
 		rank_pass(&r, rank, nr_ranks, *how == 'u' ? N / 2 : N);
+		rank_show(&r, rank, nr_ranks);
+		return 0;
+	}
+	if (strcmp(how, "graph") == 0) {
+		NCCL(ncclAllReduce(r.data, r.data, N, TYPE_FLOAT, OP_SUM, r.comm, r.stream));
+		rank_replay(&r);
 		rank_show(&r, rank, nr_ranks);
 		return 0;
 	}

@@ -78,8 +78,12 @@ static void kernel(void **args, cudart_dim3 grid, cudart_dim3 block)
 	}
 	bool is_last = ++batch->nr_done == batch->nr_kernels;
 
+	if (is_last && batch->is_captured) {
+		batch->nr_done = 0;
+		batch->is_moved = false;
+	}
 	pthread_mutex_unlock(&batch->lock);
-	if (is_last) {
+	if (is_last && !batch->is_captured) {
 		pthread_mutex_destroy(&batch->lock);
 		free(batch);
 	}
@@ -120,6 +124,21 @@ static struct sim_function *function_of(const struct nccl_op *op)
 	return f;
 }
 
+/* Launches of its graph run a captured batch again, so it lives as long as the process. */
+static void keep_captured(struct nccl_batch *batch, bool is_captured)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static struct nccl_batch *kept;
+
+	batch->is_captured = is_captured;
+	if (is_captured) {
+		pthread_mutex_lock(&lock);
+		batch->next = kept;
+		kept = batch;
+		pthread_mutex_unlock(&lock);
+	}
+}
+
 /* Launches the kernels of the first parts on their streams: of each, or one for all. */
 static int batch_launch(struct nccl_op **ops, int nr, int nr_kernels)
 {
@@ -130,6 +149,7 @@ static int batch_launch(struct nccl_op **ops, int nr, int nr_kernels)
 		return NCCL_SYSTEM;
 	}
 	pthread_mutex_init(&batch->lock, NULL);
+	keep_captured(batch, ops[0]->stream->capture != NULL);
 	batch->nr_parts = nr;
 	batch->nr_kernels = nr_kernels;
 	for (int i = 0; i < nr; i++) {

@@ -67,6 +67,8 @@ struct nccl_batch {
 	pthread_mutex_t lock;
 	int nr_parts, nr_kernels, nr_done;
 	bool is_moved;
+	bool is_captured;
+	struct nccl_batch *next; /* of the captured ones */
 	struct nccl_op parts[];
 };
 
