@@ -345,8 +345,7 @@ static void on_call(void *context, const struct op_call *call, const struct op *
 static void on_record(void *context, const struct op_record *record, const struct op_call *call,
 	const struct op *op)
 {
-	(void)op;
-	step_loader_record(&((struct prediction *)context)->load, record, call);
+	step_loader_record(&((struct prediction *)context)->load, record, call, op);
 }
 
 static void end(void *context, struct process *process, const struct phases *phases)

@@ -574,6 +574,18 @@ static uint32_t call_node(struct build *build, const struct step_activity *activ
 	return (is_end ? build->last_of : build->first_of)[stretch - host->stretches];
 }
 
+/* Of the operators that captured a node of a graph: none of them is around its launch. */
+static uint32_t captured_scales(const struct build *build, const struct step_activity *activity)
+{
+	uint32_t scales = 0;
+
+	for (uint32_t i = activity->captured; i; i = build->step->captured[i - 1].outer) {
+		scales |= build->names->scales_of(build->names->context,
+			build->step->captured[i - 1].name, REPLAY_ITEM_OPERATOR);
+	}
+	return scales;
+}
+
 /*
  * Leaves out what had ended before the window, and what later steps launched. An activity that
  * began before its launching call returned waits for the call's begin, else for its end.
@@ -607,6 +619,7 @@ static void add_activities(struct build *build)
 		if (build->names) {
 			node->scales = build->names->scales_of(
 				build->names->context, activity->name, REPLAY_ITEM_ACTIVITY);
+			node->scales |= captured_scales(build, activity);
 			node->scales |= call ? node_at(build, call)->scales : 0;
 			node->collective = build->names->of_collective(
 				build->names->context, activity->correlation);

@@ -452,6 +452,7 @@ static void take_ready(struct step_loader *load)
 		step->nr_lone = load->nr_kept_lone;
 		step->events = load->of_process ? load->of_process->events : NULL;
 		step->nr_events = load->of_process ? load->of_process->nr_events : 0;
+		step->captured = load->captured;
 	}
 	if (load->nr_ready) {
 		load->take(load->context, load->ready, load->nr_ready);
@@ -626,6 +627,7 @@ void step_loader_begin(struct step_loader *load, struct process *process)
 	counted_steps_init(&load->counted, process, false);
 	load->nr_items = load->found = 0;
 	load->nr_records = load->nr_not_before = load->nr_kept_lone = 0;
+	load->nr_captured = 0;
 	load->next = process->nr_steps > 1 ? process->nr_steps - 1 : 0;
 	load->until = UINT64_MAX;
 	load->seen_begin = load->seen_end = 0;
@@ -717,11 +719,34 @@ static bool has_stream_handle(const struct process *process, const struct op_cal
 }
 
 /*
+ * Returns 1 + the index of a captured operator, 0 for one that is not in a capture: what is around
+ * the launch is an item of the step.
+ */
+static uint32_t captured_of(struct step_loader *load, const struct op *op)
+{
+	uint32_t outer;
+
+	if (!op || !op_is_replay(op)) {
+		return 0;
+	}
+	while (load->nr_captured < op->copy) {
+		load->captured = array_grow(load->captured, load->nr_captured,
+			&load->captured_capacity, sizeof(*load->captured));
+		load->captured[load->nr_captured++] = (struct step_captured){0};
+	}
+	if (!load->captured[op->copy - 1].name) {
+		outer = captured_of(load, op->parent);
+		load->captured[op->copy - 1] = (struct step_captured){op->name, outer};
+	}
+	return op->copy;
+}
+
+/*
  * The record comes right behind its call, which is the last item: a plain call that launched is now
  * known to launch, and on which stream.
  */
-void step_loader_add_record(
-	struct step_loader *load, const struct op_record *record, const struct op_call *call)
+void step_loader_add_record(struct step_loader *load, const struct op_record *record,
+	const struct op_call *call, const struct op *op)
 {
 	struct step_item *item = load->nr_items ? &load->items[load->nr_items - 1] : NULL;
 	struct step_activity *added;
@@ -741,6 +766,7 @@ void step_loader_add_record(
 		.correlation = record->correlation,
 		.name = gpu_activity_name(load->process, record),
 		.device = process_place(load->process, record->place).device,
+		.captured = captured_of(load, op),
 		.is_copy =
 			record->table == GPROF_TABLE_memcpy || record->table == GPROF_TABLE_memset};
 	see(load, added->begin, added->end);
@@ -836,4 +862,5 @@ void step_loader_fini(struct step_loader *load)
 	free(load->items);
 	free(load->records);
 	free(load->lone);
+	free(load->captured);
 }

@@ -58,7 +58,17 @@ struct step_activity {
 	uint32_t thread;
 	uint32_t name;
 	uint32_t device;
+	uint32_t captured; /* of a graph's node: 1 + an index in step_events.captured; 0: none */
 	bool is_copy;
+};
+
+/*
+ * An operator inside the capture of a graph. Launches of the graph run what it launched, but it has
+ * no time of its own there.
+ */
+struct step_captured {
+	uint32_t name;
+	uint32_t outer; /* 1 + the index of the one around it, 0: none */
 };
 
 /*
@@ -98,6 +108,7 @@ struct step_events {
 	 */
 	const struct step_event *events;
 	size_t nr_events;
+	const struct step_captured *captured; /* of the process */
 };
 
 #define STEP_EVENTS_BEFORE 2048u
@@ -128,6 +139,8 @@ struct step_loader {
 	size_t nr_records, record_capacity;
 	struct step_activity *lone;
 	size_t nr_kept_lone, lone_capacity;
+	struct step_captured *captured; /* by number of op.copy, from 1; name 0: not there yet */
+	size_t nr_captured, captured_capacity;
 	size_t next;	      /* 1 + the index of the step that comes next; 0: none is left */
 	uint64_t until;	      /* of it, ticks: what began then or later is not needed */
 	uint64_t begin;	      /* of it, ns */
@@ -176,8 +189,8 @@ void step_loader_mark(struct step_loader *load, struct process *process, const s
 /* Used by the inline functions: most operators, calls and records are of steps not wanted. */
 void step_loader_add_op(struct step_loader *load, const struct op *op);
 void step_loader_add_call(struct step_loader *load, const struct op_call *call);
-void step_loader_add_record(
-	struct step_loader *load, const struct op_record *record, const struct op_call *call);
+void step_loader_add_record(struct step_loader *load, const struct op_record *record,
+	const struct op_call *call, const struct op *op);
 void step_loader_add_lone(struct step_loader *load, const struct op_record *record);
 
 /* For op_view. */
@@ -196,14 +209,14 @@ static inline void step_loader_call(struct step_loader *load, const struct op_ca
 	}
 }
 
-static inline void step_loader_record(
-	struct step_loader *load, const struct op_record *record, const struct op_call *call)
+static inline void step_loader_record(struct step_loader *load, const struct op_record *record,
+	const struct op_call *call, const struct op *op)
 {
 	if (!call) {
 		load->nr_lone++;
 		step_loader_add_lone(load, record);
 	} else if (call->begin < load->until && record->is_timed) {
-		step_loader_add_record(load, record, call);
+		step_loader_add_record(load, record, call, op);
 	}
 }
 

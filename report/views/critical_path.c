@@ -143,8 +143,7 @@ static void on_call(void *context, const struct op_call *call, const struct op *
 static void on_record(void *context, const struct op_record *record, const struct op_call *call,
 	const struct op *op)
 {
-	(void)op;
-	step_loader_record(&((struct critical_view *)context)->load, record, call);
+	step_loader_record(&((struct critical_view *)context)->load, record, call, op);
 }
 
 static void end(void *context, struct process *process, const struct phases *phases)

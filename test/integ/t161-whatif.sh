@@ -125,4 +125,16 @@ for wrong in "--remove;lodaer;did you mean loader" "--scale;kernel:x;kernel:REGE
 	is 2 $? "status of $option $value"
 	is 1 "$(grep -c "$says" "$T/report.err")" "what it says of $option $value"
 done
+
+# Operators of a capture have the nodes of launches that they captured, as those around the launch have all.
+rm -rf "$GPROF_DIR"
+GPROF_STEP=nvtx:step SIM_KERNEL_NS=2000000 record "$B/integ/s_graph" graph 8
+scaled()
+{
+	whatif --steps 4-6 --scale "$1"
+	query '.what_if.rows[0].predicted_ns'
+}
+is "$(scaled 'kernel:relu_kernel|emset=0')" "$(scaled op:aten::relu=0)" "an operator of a capture scaled"
+is "$(scaled 'kernel:bias_kernel|linear_kernel|relu_kernel|emset|emcpy=0')" "$(scaled 'op:forward_part|AddmmBackward0=0')" "a range and a node of autograd of a capture scaled"
+is true "$(query '.what_if.rows[0].predicted_ns < .what_if.rows[0].replayed_ns / 2')" "they are most of the step"
 finish
