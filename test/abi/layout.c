@@ -147,3 +147,22 @@ AT(cu_array3d_descriptor, flags, CUDA_ARRAY3D_DESCRIPTOR, Flags);
 VALUE(0x01, CU_AD_FORMAT_UNSIGNED_INT8);
 VALUE(0x10, CU_AD_FORMAT_HALF);
 VALUE(0x20, CU_AD_FORMAT_FLOAT);
+
+#if CUDART_VERSION >= 12040
+SIZE(struct cuda_conditional_node, struct cudaGraphNodeParams);
+SIZE(struct cuda_conditional_node, CUgraphNodeParams);
+AT(struct cuda_conditional_node, type, CUgraphNodeParams, type);
+AT(struct cuda_conditional_node, handle, CUgraphNodeParams, conditional.handle);
+AT(struct cuda_conditional_node, condition, CUgraphNodeParams, conditional.type);
+AT(struct cuda_conditional_node, nr_bodies, CUgraphNodeParams, conditional.size);
+AT(struct cuda_conditional_node, bodies, CUgraphNodeParams, conditional.phGraph_out);
+AT(struct cuda_conditional_node, handle, struct cudaGraphNodeParams, conditional.handle);
+AT(struct cuda_conditional_node, condition, struct cudaGraphNodeParams, conditional.type);
+AT(struct cuda_conditional_node, nr_bodies, struct cudaGraphNodeParams, conditional.size);
+AT(struct cuda_conditional_node, bodies, struct cudaGraphNodeParams, conditional.phGraph_out);
+VALUE(CUDA_NODE_CONDITIONAL, cudaGraphNodeTypeConditional);
+VALUE(CUDA_NODE_CONDITIONAL, CU_GRAPH_NODE_TYPE_CONDITIONAL);
+VALUE(CUDA_CONDITION_IF, cudaGraphCondTypeIf);
+VALUE(CUDA_CONDITION_WHILE, cudaGraphCondTypeWhile);
+VALUE(CUDA_CONDITION_ASSIGN_DEFAULT, cudaGraphCondAssignDefault);
+#endif

@@ -3,12 +3,13 @@
  * The same steps, with operators as PyTorch reports them and ranges of NVTX, their kernels launched
  * one by one or by a CUDA graph:
  *
- *	s_graph eager|graph|child|update|late STEPS
+ *	s_graph eager|graph|child|update|loop|late STEPS
  *
  *	eager   each step runs the operators
  *	graph   the operators run once, in a capture; each step launches the graph
  *	child   the captured graph is a node of another one, which is captured again
  *	update  the executable graph is made of another capture, then updated with this one
+ *	loop    they are captured into the body of a conditional node, which each launch runs twice
  *	late    as graph; cudaProfilerStart comes after the capture
  *
  * The backward part runs on a thread of its own, as PyTorch's does where there are GPUs.
@@ -24,7 +25,7 @@
 
 #include "preload/abi/nvtx_abi.h"
 
-enum { N = 1024, FUNCTION = 0, BACKWARD = 1, USER = 7, NR_SLOTS = 17 };
+enum { N = 1024, FUNCTION = 0, BACKWARD = 1, USER = 7, NR_SLOTS = 17, NR_TIMES = 2 };
 
 KERNEL2(linear_kernel, float *, x, int, by)
 {
@@ -54,6 +55,17 @@ KERNEL2(update_kernel, float *, x, int, by)
 	}
 }
 
+/* The simulator's cudaGraphSetConditional. */
+void simGraphSetConditional(unsigned long long handle, unsigned int value);
+
+KERNEL2(again_kernel, unsigned long long, handle, int *, nr_left)
+{
+	if (index == 0) {
+		*nr_left = *nr_left ? *nr_left - 1 : NR_TIMES - 1;
+		simGraphSetConditional(handle, (unsigned int)*nr_left);
+	}
+}
+
 static struct program {
 	void *(*begin)(const char *name, uint8_t scope);
 	void (*end)(void *range);
@@ -62,6 +74,8 @@ static struct program {
 	cudaStream_t stream;
 	cudaGraphExec_t exec;
 	float *data, *more;
+	int *nr_left;
+	unsigned long long condition;
 } program;
 
 /* ---- ranges ---- */
@@ -224,10 +238,38 @@ static void instantiate(cudaGraph_t graph)
 	CHECK(cudaGraphDestroy(graph));
 }
 
+static void capture_loop(void)
+{
+	struct cuda_conditional_node params = {
+		.type = CUDA_NODE_CONDITIONAL, .condition = CUDA_CONDITION_WHILE, .nr_bodies = 1};
+	void *range = program.begin("capture_part", USER);
+	cudaGraphNode_t node;
+	cudaGraph_t graph, body;
+
+	push("step");
+	CHECK(cudaGraphCreate(&graph, 0));
+	CHECK(cudaGraphConditionalHandleCreate(
+		&program.condition, graph, 1, CUDA_CONDITION_ASSIGN_DEFAULT));
+	params.handle = program.condition;
+	CHECK(cudaGraphAddNode((uintptr_t)&node, (uintptr_t)graph, 0, 0, 0, (uintptr_t)&params));
+	CHECK(cudaStreamBeginCaptureToGraph(
+		program.stream, params.bodies[0], NULL, NULL, 0, cudaStreamCaptureModeGlobal));
+	work();
+	LAUNCH(again_kernel, 1, 1, program.stream, &program.condition, &program.nr_left);
+	CHECK(cudaStreamEndCapture(program.stream, &body));
+	pop();
+	program.end(range);
+	instantiate(graph);
+}
+
 static void prepare(const char *how)
 {
 	bool is_update = strcmp(how, "update") == 0;
 
+	if (strcmp(how, "loop") == 0) {
+		capture_loop();
+		return;
+	}
 	instantiate(capture(is_update ? other_work : work));
 	if (strcmp(how, "child") == 0) {
 		cudaGraphExec_t inner = program.exec;
@@ -254,13 +296,15 @@ int main(int argc, char **argv)
 	float sum = 0;
 
 	if (argc < 3) {
-		fprintf(stderr, "usage: s_graph eager|graph|child|update|late STEPS\n");
+		fprintf(stderr, "usage: s_graph eager|graph|child|update|loop|late STEPS\n");
 		return 2;
 	}
 	load();
 	CHECK(cudaStreamCreateWithFlags(&program.stream, cudaStreamNonBlocking));
 	CHECK(cudaMalloc((void **)&program.data, N * sizeof(float)));
 	CHECK(cudaMalloc((void **)&program.more, N * sizeof(float)));
+	CHECK(cudaMalloc((void **)&program.nr_left, sizeof(int)));
+	CHECK(cudaMemset(program.nr_left, 0, sizeof(int)));
 	CHECK(cudaMemset(program.data, 0, N * sizeof(float)));
 	CHECK(cudaDeviceSynchronize());
 	if (!is_eager) {

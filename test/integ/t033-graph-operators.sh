@@ -44,6 +44,17 @@ for how in graph child update; do
 		 ([.operator.rows[].gpu_self_ns] | add)] | join(" ")')" "$how: GPU time of ranges"
 done
 
+# Each launch runs the body of a conditional node twice.
+in_body()
+{
+	jq -c '[.[] | select(.[1] | test("update_kernel|again_kernel") | not)]' <<<"$1"
+}
+run eager 10
+twice=$(in_body "$(kernels)")
+run loop 5
+is "$twice" "$(in_body "$(kernels)")" "kernels of operators in the body of a conditional node"
+is 10 "$(query '[.kernel_operator.rows[] | select(.name | test("again_kernel")) | .calls] | add')" "runs of the body"
+
 # in_graph [OPTIONS]: what a launch runs of each operator.
 in_graph()
 {
@@ -62,6 +73,8 @@ is "$by_node" "$(in_graph)" "operators of whole launches"
 is true "$(query '[.graph_operators.rows[] | .total_ns == null and .share_pct == null] | all')" "no times of whole launches"
 run child 5
 is '[["(graph in a node)",5,0,0]]' "$(in_graph)" "a child graph of whole launches"
+run loop 5
+is '[["(conditional node)",5,0,0]]' "$(in_graph)" "a conditional node of whole launches"
 run update 5
 is '[]' "$(in_graph)" "an updated graph of whole launches"
 is 1 "$(query '[.graph_operators | .. | strings | select(test("nodes changed"))] | length')" "the note about it"

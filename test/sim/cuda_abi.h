@@ -73,4 +73,19 @@ struct cudart_func_attributes {
 	int reserved[16];
 };
 
+/* cudaGraphNodeParams and CUgraphNodeParams, of a conditional node; since CUDA 12.4. */
+struct cuda_conditional_node {
+	int type; /* CUDA_NODE_CONDITIONAL */
+	int reserved[3];
+	unsigned long long handle;
+	int condition; /* CUDA_CONDITION_... */
+	unsigned int nr_bodies;
+	void **bodies; /* set by the call: graphs to fill, which belong to the node */
+	long long more[27];
+};
+
+enum { CUDA_NODE_CONDITIONAL = 13 };
+enum { CUDA_CONDITION_IF, CUDA_CONDITION_WHILE };
+enum { CUDA_CONDITION_ASSIGN_DEFAULT = 1 };
+
 #endif

@@ -252,6 +252,16 @@ cu_result api_cuGraphAddNode(cu_graph_node *ph_graph_node, cu_graph h_graph,
 	const struct node_params *p = node_params;
 	struct sim_op op;
 
+	if (p && p->type == CUDA_NODE_CONDITIONAL) {
+		struct cuda_conditional_node *conditional = node_params;
+
+		return conditional->nr_bodies == 1
+			       ? sim_graph_add_conditional(ph_graph_node, h_graph,
+					 (void *const *)dependencies, num_dependencies,
+					 conditional->handle, conditional->condition,
+					 &conditional->bodies)
+			       : SIM_NOT_SUPPORTED;
+	}
 	if (p && p->type == NODE_CHILD) {
 		return api_cuGraphAddChildGraphNode(
 			ph_graph_node, h_graph, dependencies, num_dependencies, p->child);

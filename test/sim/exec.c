@@ -246,6 +246,38 @@ static uint64_t node_run(
 }
 
 static uint64_t graph_run(
+	struct sim_graph *g, const struct sim_op *launch, uint32_t graph_id, uint64_t start);
+
+/* Kernels of the body run at once, so what they set decides about the next time. */
+static uint64_t condition_run(
+	struct sim_node *n, const struct sim_op *launch, uint32_t graph_id, uint64_t start)
+{
+	uint64_t end = start;
+	bool goes_on = n->condition->value != 0;
+
+	while (goes_on) {
+		end = graph_run(n->child, launch, graph_id, end);
+		goes_on = n->is_loop && n->condition->value != 0;
+	}
+	return end;
+}
+
+/* At a launch. */
+static void assign_conditions(struct sim_graph *g)
+{
+	for (size_t i = 0; i < g->nr_nodes; i++) {
+		struct sim_node *n = g->nodes[i];
+
+		if (n->condition && n->condition->is_assigned) {
+			n->condition->value = n->condition->initial;
+		}
+		if (n->child) {
+			assign_conditions(n->child);
+		}
+	}
+}
+
+static uint64_t graph_run(
 	struct sim_graph *g, const struct sim_op *launch, uint32_t graph_id, uint64_t start)
 {
 	uint64_t end = start;
@@ -259,6 +291,8 @@ static uint64_t graph_run(
 		}
 		if (!n->is_enabled || n->op.kind == SIM_OP_EMPTY) {
 			n->end_ns = earliest;
+		} else if (n->condition) {
+			n->end_ns = condition_run(n, launch, graph_id, earliest);
 		} else if (n->child) {
 			n->end_ns = graph_run(n->child, launch, graph_id, earliest);
 		} else {
@@ -282,6 +316,7 @@ void sim_exec_run(void *exec, struct sim_op *launch)
 	uint64_t start = sim_stream_ready_locked(launch->stream, launch->queued_ns);
 
 	pthread_mutex_unlock(&sim_lock);
+	assign_conditions(e->graph);
 	uint64_t end = graph_run(e->graph, launch, e->graph_id, start);
 
 	pthread_mutex_lock(&sim_lock);

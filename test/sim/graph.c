@@ -2,6 +2,7 @@
 /* Graphs: nodes and their order, executable copies, and launching those. */
 #include "test/sim/graph.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,6 +151,57 @@ int sim_graph_add(void **out, void *graph, void *const *deps, size_t nr_deps,
 	return r;
 }
 
+int sim_graph_create_condition(
+	unsigned long long *handle, void *graph, unsigned int value, bool is_assigned)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static struct sim_condition *all;
+	struct sim_condition *c = sim_graph_of(graph) && handle ? calloc(1, sizeof(*c)) : NULL;
+
+	if (!c) {
+		return SIM_INVALID_VALUE;
+	}
+	c->value = c->initial = value;
+	c->is_assigned = is_assigned;
+	pthread_mutex_lock(&lock);
+	c->next = all;
+	all = c;
+	pthread_mutex_unlock(&lock);
+	*handle = (uintptr_t)c;
+	return SIM_OK;
+}
+
+void sim_graph_set_condition(unsigned long long handle, unsigned int value)
+{
+	((struct sim_condition *)(uintptr_t)handle)->value = value;
+}
+
+int sim_graph_add_conditional(void **out, void *graph, void *const *deps, size_t nr_deps,
+	unsigned long long handle, int type, void ***bodies)
+{
+	struct sim_op op = {.kind = SIM_OP_CHILD};
+	struct sim_node *n;
+	int r = handle && bodies && type <= CUDA_CONDITION_WHILE ? SIM_OK : SIM_INVALID_VALUE;
+
+	if (r == SIM_OK) {
+		r = sim_node_add(&n, graph, deps, nr_deps, &op, NULL);
+	}
+	if (r != SIM_OK) {
+		return r;
+	}
+	n->condition = (struct sim_condition *)(uintptr_t)handle;
+	n->is_loop = type == CUDA_CONDITION_WHILE;
+	r = sim_graph_create((void **)&n->child);
+	if (r != SIM_OK) {
+		return r;
+	}
+	n->body = n->child;
+	*bodies = &n->body;
+	*out = n;
+	sim_node_announce_new(n);
+	return SIM_OK;
+}
+
 static void node_forget(struct sim_node *n, const struct sim_node *dep)
 {
 	size_t kept = 0;
@@ -224,6 +276,8 @@ int sim_graph_copy(struct sim_graph **out, void *graph)
 		r = sim_node_add(&n, copy, NULL, 0, &g->nodes[i]->op, g->nodes[i]->child);
 		if (r == SIM_OK) {
 			n->original = g->nodes[i];
+			n->condition = g->nodes[i]->condition;
+			n->is_loop = g->nodes[i]->is_loop;
 		}
 	}
 	for (size_t i = 0; r == SIM_OK && i < g->nr_nodes; i++) {
@@ -329,6 +383,10 @@ int sim_graph_node_type(void *node, int *type)
 
 	if (!op || !type) {
 		return SIM_INVALID_VALUE;
+	}
+	if (((struct sim_node *)node)->condition) {
+		*type = CUDA_NODE_CONDITIONAL;
+		return SIM_OK;
 	}
 	*type = op->kind == SIM_OP_MEMORY && op->is_release ? 11 : types[op->kind];
 	return SIM_OK;

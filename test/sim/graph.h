@@ -6,6 +6,16 @@
 #include "test/sim/cupti_abi.h"
 #include "test/sim/model.h"
 
+/*
+ * What decides whether a conditional node runs its body. Lives as long as the process, since
+ * executable graphs share it with the graph that it was made for.
+ */
+struct sim_condition {
+	struct sim_condition *next;
+	unsigned int value, initial;
+	bool is_assigned; /* `initial`, at each launch */
+};
+
 struct sim_node {
 	struct sim_graph *graph;
 	struct sim_node **deps;
@@ -14,7 +24,10 @@ struct sim_node {
 	struct sim_graph *child;   /* a graph inside a node, owned */
 	struct sim_node *original; /* in a clone: what it was cloned from */
 	uint64_t id;
-	uint64_t end_ns; /* of the launch in progress */
+	uint64_t end_ns;		 /* of the launch in progress */
+	struct sim_condition *condition; /* of a conditional node, whose body is `child` */
+	bool is_loop;
+	void *body; /* the caller's list of bodies */
 	bool is_enabled;
 	bool is_placed; /* ordering, and the launch in progress */
 };

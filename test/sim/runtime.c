@@ -194,6 +194,7 @@ SIM_EXPORT char __cudaInitModule(void **handle);
 SIM_EXPORT int simRegisterKernel(const void *host_func, sim_cpu_fn fn);
 SIM_EXPORT int simRegisterKernelArgs(
 	const void *host_func, sim_cpu_fn fn, int nr_args, const size_t *arg_bytes);
+SIM_EXPORT void simGraphSetConditional(unsigned long long handle, unsigned int value);
 
 /* What a module gets when it registers; each runtime has its own list of them. */
 struct module {
@@ -349,6 +350,11 @@ SIM_EXPORT int simRegisterKernelArgs(
 		f->arg_bytes[i] = arg_bytes[i];
 	}
 	return SIM_OK;
+}
+
+SIM_EXPORT void simGraphSetConditional(unsigned long long handle, unsigned int value)
+{
+	runtime_model->graph_set_condition(handle, value);
 }
 
 SIM_EXPORT int simRegisterKernel(const void *host_func, sim_cpu_fn fn)

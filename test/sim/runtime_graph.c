@@ -112,6 +112,28 @@ cudart_error api_cudaGraphRemoveDependencies(unsigned long long w0, unsigned lon
 		(void *const *)(uintptr_t)w2, nr, false);
 }
 
+cudart_error api_cudaGraphConditionalHandleCreate(cudart_graph_conditional_handle *p_handle_out,
+	cudart_graph graph, unsigned int default_launch_value, unsigned int flags)
+{
+	return runtime_model->graph_create_condition(
+		p_handle_out, graph, default_launch_value, flags & 1);
+}
+
+/* The runtime's nodes of this kind have the driver's layout; other kinds have their own calls. */
+cudart_error api_cudaGraphAddNode(unsigned long long w0, unsigned long long w1,
+	unsigned long long w2, unsigned long long w3, unsigned long long w4, unsigned long long w5)
+{
+	bool has_edges = runtime_level >= 13000;
+	struct cuda_conditional_node *params = (void *)(uintptr_t)(has_edges ? w5 : w4);
+
+	if (!params || params->type != CUDA_NODE_CONDITIONAL || params->nr_bodies != 1) {
+		return params ? SIM_NOT_SUPPORTED : SIM_INVALID_VALUE;
+	}
+	return runtime_model->graph_add_conditional((void **)(uintptr_t)w0, (void *)(uintptr_t)w1,
+		(void *const *)(uintptr_t)w2, has_edges ? w4 : w3, params->handle,
+		params->condition, &params->bodies);
+}
+
 cudart_error api_cudaStreamBeginCapture(cudart_stream stream, cudart_stream_capture_mode mode)
 {
 	return runtime_driver.cuStreamBeginCapture_v2(stream, mode);
