@@ -64,14 +64,20 @@ struct op {
 	uint8_t is;		 /* of enum op_is */
 	uint8_t wanted;		 /* for op_walk.c: by which filters, a bit each */
 	const struct op *parent; /* the enclosing one, NULL if none */
-	uint64_t child_ticks;	 /* of operators directly in it, or in a module in it */
-	uint64_t part_ticks;	 /* of these: of parts (op_is_part), without operators in them */
-	uint64_t nr_activities;	 /* GPU activities that it launched itself */
-	uint64_t gpu_self_ns;	 /* their times */
-	uint64_t gpu_total_ns;	 /* with those of everything in it */
-	uint64_t graph_self_ns;	 /* of gpu_self_ns: in CUDA graphs */
-	uint64_t module_ticks;	 /* of a module: of the modules directly in it */
-	uint64_t module_gpu_ns;	 /* and what those launched */
+	/*
+	 * Of operators directly in it, or in a module in it; and its taken_ticks: those in which an
+	 * operator runs that began later and outlasts it, as no nested one does. The rest is its
+	 * own, and such times of all operators of a thread do not overlap.
+	 */
+	uint64_t child_ticks;
+	uint64_t taken_ticks;
+	uint64_t part_ticks;	/* of these: of parts (op_is_part), without operators in them */
+	uint64_t nr_activities; /* GPU activities that it launched itself */
+	uint64_t gpu_self_ns;	/* their times */
+	uint64_t gpu_total_ns;	/* with those of everything in it */
+	uint64_t graph_self_ns; /* of gpu_self_ns: in CUDA graphs */
+	uint64_t module_ticks;	/* of a module: of the modules directly in it */
+	uint64_t module_gpu_ns; /* and what those launched */
 	/* for op_walk.c */
 	uint8_t phase;		/* enum op_class; OP_RANGE: none */
 	uint32_t segment;	/* of phases; UINT32_MAX: none */

@@ -263,6 +263,7 @@ static void leave(struct walk *walk, struct op_stack *stack)
 static void leave_others(struct walk *walk, struct op_stack *stack, const struct op_event *event)
 {
 	while (op_stack_ends_before(stack, event)) {
+		op_stack_keep_overlap(stack, event);
 		leave(walk, stack);
 	}
 }
@@ -377,6 +378,9 @@ static void on_op(struct walk *walk, struct op_stack *stack, const struct op_eve
 	op_stack_read(op, event);
 	op->parent = parent;
 	find_phase(walk, stack, op);
+	if (!op_stack_is_module(op)) {
+		op_stack_take(stack, op);
+	}
 	if (op->shape) {
 		convolution_outputs_take(&walk->outputs, &stack->later, op);
 	}

@@ -21,6 +21,11 @@ struct op_stack {
 	uint64_t call_begin;		 /* of the call that was met last */
 	uint32_t call_stack;		 /* its Python stack */
 	uint64_t capture_end;		 /* of a capture whose begin is not met yet, 0: none */
+	/*
+	 * From here on the time of all that is still to come belongs to operators that were popped,
+	 * which the event that popped them overlapped in part. 0: there are none.
+	 */
+	uint64_t taken_begin;
 	struct convolution_later later;
 };
 
@@ -30,7 +35,7 @@ struct op_stack {
  */
 static inline void op_stack_read(struct op *restrict op, const struct op_event *restrict event)
 {
-	_Static_assert(sizeof(struct op) == 136, "a new field is to be set here, too");
+	_Static_assert(sizeof(struct op) == 144, "a new field is to be set here, too");
 
 	op->begin = event->begin;
 	op->end = event->end;
@@ -45,6 +50,7 @@ static inline void op_stack_read(struct op *restrict op, const struct op_event *
 	op->wanted = 0;
 	op->parent = NULL;
 	op->child_ticks = 0;
+	op->taken_ticks = 0;
 	op->part_ticks = 0;
 	op->nr_activities = 0;
 	op->gpu_self_ns = 0;
@@ -93,17 +99,45 @@ static inline bool op_stack_ends_before(const struct op_stack *stack, const stru
 		       op_is_module(event->framework, event->scope);
 }
 
+static inline bool op_stack_is_module(const struct op *op)
+{
+	return op->is & OP_IS_MODULE;
+}
+
+/*
+ * The innermost one is about to be popped since it began after the event. Where the event reaches
+ * into it, its time stays its own:
+ *
+ *   popped           |-----------|
+ *   event       |---------|
+ *   later ones  |--|   |--|           what they have behind the begin of the popped one is taken
+ */
+static inline void op_stack_keep_overlap(struct op_stack *stack, const struct op_event *event)
+{
+	const struct op *top = op_stack_top(stack);
+
+	if (__builtin_expect(top->begin < event->end, 0) && !op_stack_is_module(top) &&
+		(!stack->taken_begin || top->begin < stack->taken_begin)) {
+		stack->taken_begin = top->begin;
+	}
+}
+
+/* Leaves an operator that was just read what is not taken. */
+static inline void op_stack_take(const struct op_stack *stack, struct op *op)
+{
+	if (__builtin_expect(stack->taken_begin && stack->taken_begin < op->end, 0)) {
+		op->taken_ticks =
+			op->end - (op->begin > stack->taken_begin ? op->begin : stack->taken_begin);
+		op->child_ticks = op->taken_ticks;
+	}
+}
+
 static inline void op_stack_fini(struct op_stack *stack)
 {
 	for (size_t i = 0; i < stack->nr_made; i++) {
 		free(stack->ops[i]);
 	}
 	free(stack->ops);
-}
-
-static inline bool op_stack_is_module(const struct op *op)
-{
-	return op->is & OP_IS_MODULE;
 }
 
 static inline struct op *op_stack_module(const struct op_stack *stack)
@@ -132,15 +166,16 @@ static inline void op_stack_add_to_module(const struct op_stack *stack, const st
  * adds only the time of the operators in it, since it is none itself. It stays valid until the next
  * push.
  */
-static inline const struct op *op_stack_pop(struct op_stack *stack)
+static inline struct op *op_stack_pop(struct op_stack *stack)
 {
 	struct op *op = stack->ops[--stack->nr_ops];
 	struct op *parent = op_stack_top(stack);
 
 	op->gpu_total_ns += op->gpu_self_ns;
 	if (parent) {
-		parent->child_ticks +=
-			op_stack_is_module(op) ? op->child_ticks : op->end - op->begin;
+		parent->child_ticks += op_stack_is_module(op)
+					       ? op->child_ticks
+					       : op->end - op->begin - op->taken_ticks;
 		parent->gpu_total_ns += op->gpu_total_ns;
 		if (op_is_part(op->framework, op->scope)) {
 			parent->part_ticks +=

@@ -2,6 +2,7 @@
 #include "report/ops/op_walk.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "test/unit/report_lines.h"
@@ -177,6 +178,116 @@ static bool wants_none(uint32_t name, uint8_t framework, uint8_t scope)
 
 /* M a module, i in it, n in that, u what the user named, r an operator with a Python stack,
  * a one that ends on another thread. */
+/* ---- operators that overlap in part ---- */
+
+#define NR_LINES  24u
+#define ALL_TICKS 400u
+
+static uint64_t self_ticks[2]; /* by thread */
+
+static void add_self(void *context, const struct op *op)
+{
+	(void)context;
+	ck_assert_uint_le(op->child_ticks, op->end - op->begin);
+	ck_assert_uint_le(op->taken_ticks, op->child_ticks);
+	self_ticks[op->thread - 1] += op->end - op->begin - op->child_ticks;
+}
+
+static int by_end(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	if (x->end != y->end) {
+		return x->end < y->end ? -1 : 1;
+	}
+	return x->begin > y->begin ? -1 : x->begin < y->begin;
+}
+
+/* Returns the number of ticks in which any operator of the thread is open. */
+static uint64_t covered(const struct line *lines, uint32_t thread)
+{
+	uint64_t nr = 0;
+
+	for (uint32_t tick = 0; tick < ALL_TICKS; tick++) {
+		bool is_in = false;
+
+		for (unsigned int i = 0; i < NR_LINES; i++) {
+			is_in |= lines[i].thread == thread && lines[i].begin <= tick &&
+				 tick < lines[i].end;
+		}
+		nr += is_in;
+	}
+	return nr;
+}
+
+/* How many operators of the thread are open when it begins: what the recorder counts as depth. */
+static uint16_t depth_of(const struct line *lines, unsigned int at)
+{
+	uint16_t depth = 0;
+
+	for (unsigned int i = 0; i < NR_LINES; i++) {
+		depth += lines[i].thread == lines[at].thread && i != at &&
+			 (lines[i].begin < lines[at].begin ||
+				 (lines[i].begin == lines[at].begin && i > at)) &&
+			 lines[i].end > lines[at].begin;
+	}
+	return depth;
+}
+
+START_TEST(times_of_their_own_sum_to_the_time_in_which_any_is_open)
+{
+	static const struct op_view view = {.op = add_self};
+	uint64_t seed = 3, nr_overlapping = 0;
+
+	for (unsigned int round = 0; round < 200; round++) {
+		struct line lines[NR_LINES];
+		struct process *process;
+		const struct op_walk walk = {&view, NULL};
+
+		for (unsigned int i = 0; i < NR_LINES; i++) {
+			uint32_t begin = 1 + unit_below(&seed, ALL_TICKS - 60);
+			bool has_launch = unit_below(&seed, 3) == 0;
+
+			lines[i] = (struct line)LINE(1 + unit_below(&seed, 2), begin,
+				begin + unit_below(&seed, 60), 0, "op",
+				.kernel_ns = has_launch ? 3 : 0);
+		}
+		qsort(lines, NR_LINES, sizeof(lines[0]), by_end);
+		for (unsigned int i = 0; i < NR_LINES; i++) {
+			lines[i].depth = depth_of(lines, i);
+			nr_overlapping += i && lines[i].thread == lines[i - 1].thread &&
+					  lines[i].begin < lines[i - 1].end &&
+					  lines[i].begin > lines[i - 1].begin;
+		}
+		memset(self_ticks, 0, sizeof(self_ticks));
+		process = streams_process(lines_write(lines, NR_LINES, NULL));
+		op_walk_run(&process, 1, &walk, 1);
+		process_destroy(process);
+		ck_assert_uint_eq(self_ticks[0], covered(lines, 1));
+		ck_assert_uint_eq(self_ticks[1], covered(lines, 2));
+	}
+	ck_assert_uint_gt(nr_overlapping, 500);
+}
+END_TEST
+
+/* What began later, and outlasts, has the time in which both are open. */
+START_TEST(an_overlap_is_of_the_operator_that_began_later)
+{
+	static const struct line lines[] = {
+		LINE(LOOP, 103, 178, 1, "copy"),
+		LINE(LOOP, 111, 189, 2, "copy2"),
+		LINE(LOOP, 100, 220, 0, "to"),
+		LINE(LOOP, 220, 340, 0, "relu"),
+		LINE(LOOP, 232, 352, 1, "clamp"),
+	};
+
+	walk(lines_write(lines, sizeof(lines) / sizeof(lines[0]), NULL));
+	check_ops((const char *const[]){"clamp in -: 120, 0, 0", "relu in -: 12, 0, 0",
+			  "copy2 in to: 78, 0, 0", "copy in to: 8, 0, 0", "to in -: 34, 0, 0"},
+		5);
+}
+END_TEST
+
 START_TEST(views_that_want_few_operators_get_those)
 {
 	const char *path = streams_path("few.gprof");
@@ -238,4 +349,5 @@ END_TEST
 
 UNIT_SUITE("report/op_walk", operators_nest_by_their_times_and_work_by_its_call,
 	operators_are_joined_over_groups, allocations_belong_to_the_innermost_operator,
-	views_that_want_few_operators_get_those)
+	times_of_their_own_sum_to_the_time_in_which_any_is_open,
+	an_overlap_is_of_the_operator_that_began_later, views_that_want_few_operators_get_those)
