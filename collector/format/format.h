@@ -175,7 +175,8 @@ struct gprof_row_head {
 	T(48, api_nested, "a driver call within another API call")                                 \
 	T(49, estimate, "what another profiler estimated of the launches of a shape")              \
 	T(50, api_count, "API calls that are only counted, of a thread and a function")            \
-	T(51, graph_node, "a node of a CUDA graph was created, or became a copy of another node")
+	T(51, graph_node, "a node of a CUDA graph was created, or became a copy of another node")  \
+	T(52, py_gc, "a collection of Python's garbage")
 
 #define GPROF_COLUMNS_schema(C, t)                                                                 \
 	C(t, uint16_t, table, UINT)                                                                \
@@ -662,12 +663,21 @@ struct gprof_row_head {
 	C(t, uint8_t, is_open, UINT)                                                               \
 	C(t, uint32_t, line, UINT) /* 0: unknown */
 
+/* Written when it ends. The objects that it freed, and those that it could not free. */
+#define GPROF_COLUMNS_py_gc(C, t)                                                                  \
+	C(t, uint64_t, begin, TICK)                                                                \
+	C(t, uint64_t, dur, SPAN)                                                                  \
+	C(t, uint64_t, collected, UINT)                                                            \
+	C(t, uint64_t, uncollectable, UINT)                                                        \
+	C(t, uint32_t, thread, UINT)                                                               \
+	C(t, uint8_t, generation, UINT) /* 0: the youngest */
+
 enum gprof_table {
 	GPROF_TABLE_NONE = 0,
 #define T(id, name, what) GPROF_TABLE_##name = id,
 	GPROF_TABLES(T)
 #undef T
-	GPROF_NR_TABLES = 52, /* one more than the last id */
+	GPROF_NR_TABLES = 53, /* one more than the last id */
 };
 
 /* The columns that every api_* table of calls begins with. */

@@ -10,6 +10,7 @@
  *     python_stack.c   stacks to ids: tables py_file, py_code, py_stack
  *     python_call.c    calls of functions and modules
  *     python_module.c  names of modules
+ *     python_gc.c      collections of garbage
  *     python_thread.c  stacks of other threads, for hang reports
  *     python_room.c    how much of the C stack is left
  */
@@ -22,7 +23,7 @@
 
 #include "collector/util/config.h"
 
-/* The parts that are wanted and work: 1 << PYTHON_STACKS and so on. */
+/* The parts that are wanted and work, and ask for frames: 1 << PYTHON_STACKS and so on. */
 extern _Atomic uint32_t python_parts __attribute__((visibility("hidden")));
 
 static inline bool python_has(uint32_t part)

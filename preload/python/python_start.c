@@ -16,6 +16,7 @@
 #include "preload/python/python.h"
 #include "preload/python/python_call.h"
 #include "preload/python/python_frame.h"
+#include "preload/python/python_gc.h"
 #include "preload/python/python_room.h"
 #include "preload/python/python_thread.h"
 
@@ -65,7 +66,7 @@ static struct python_state {
 	atomic_bool is_traced_reported;
 	bool is_hooked; /* on_event is called */
 	bool has_hangs; /* which want the stacks of all threads */
-	const char *why_no_calls, *why_no_threads;
+	const char *why_no_calls, *why_no_threads, *why_no_gc;
 	const char *why;   /* it does not work; NULL if it does, or there is no Python */
 	const char *tried; /* what the try found wrong */
 	char version[64];
@@ -246,6 +247,10 @@ static void start(void)
 	if (state.has_hangs) {
 		state.why_no_threads = python_thread_start(python_thread_state());
 	}
+	if (parts & 1u << PYTHON_GC) { /* it asks for no frames */
+		state.why_no_gc = python_gc_start(python_frame_minor());
+		parts &= ~(1u << PYTHON_GC);
+	}
 	python_frame_trust(parts != 0);
 	atomic_store(&python_parts, parts);
 	if (parts & 1u << PYTHON_STACKS) {
@@ -287,9 +292,11 @@ static int on_event(const char *event, struct object *args, void *unused)
 {
 	TARGET_KEEP_ERRNO;
 
-	(void)args;
 	(void)unused;
 	note_tracer(event);
+	if (!strcmp(event, "import")) {
+		python_gc_before_import(args);
+	}
 	if (atomic_load_explicit(&state.is_done, memory_order_relaxed)) {
 		python_call_mend();
 		report_replaced();
@@ -388,6 +395,11 @@ static void report_parts(void)
 			"Python %s: %s; functions and modules are not recorded", state.version,
 			state.why_no_calls);
 	}
+	if (state.why_no_gc) {
+		notice_add("no Python collections", 0,
+			"Python %s: %s; collections of garbage are not recorded", state.version,
+			state.why_no_gc);
+	}
 }
 
 static void report_threads(void)
@@ -426,6 +438,7 @@ void python_start_forget(void)
 	python_stack_forget();
 	python_module_forget();
 	python_call_forget();
+	python_gc_forget();
 	python_thread_forget(python_thread_state ? python_thread_state() : NULL);
 	atomic_store(&state.is_replaced, false);
 	atomic_store(&state.is_traced_reported, false);

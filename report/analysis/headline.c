@@ -126,6 +126,19 @@ static void take_range(void *context, const struct op_range *range)
 	budget_range(&headline->budget, range);
 }
 
+static void take_collection(void *context, const struct op_collection *collection)
+{
+	struct headline *headline = context;
+	struct headline_process *at = at_hand(headline);
+
+	if (!at->gc) {
+		at->gc = mem_zeroed(1, sizeof(*at->gc));
+		gc_sums_begin(at->gc, at->process);
+	}
+	gc_sums_add(at->gc, collection);
+	budget_collection(&headline->budget, collection);
+}
+
 static void add_device(struct headline *headline, uint32_t place)
 {
 	struct headline_process *at = at_hand(headline);
@@ -218,6 +231,9 @@ static void end(void *context, struct process *process, const struct phases *pha
 		}
 	}
 	counted_steps_fini(&counted);
+	if (at->gc) {
+		gc_sums_end(at->gc, phases);
+	}
 	budget_fini(budget);
 	free(headline->flops);
 	headline->flops = NULL;
@@ -232,6 +248,7 @@ const struct op_view headline_ops = {
 	.replay = take_op,
 	.op_wants = flops_may_count,
 	.range = take_range,
+	.collection = take_collection,
 	.call = take_call,
 	.record = take_record,
 	.end = end,
@@ -242,6 +259,7 @@ void headline_fini(struct headline *headline)
 	for (size_t i = 0; i < headline->nr_processes; i++) {
 		free(headline->processes[i].steps);
 		free(headline->processes[i].devices);
+		free(headline->processes[i].gc);
 	}
 	free(headline->processes);
 	free(headline->flops);

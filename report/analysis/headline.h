@@ -24,6 +24,7 @@
 
 #include "report/budget/budget.h"
 #include "report/model/gpu_peak.h"
+#include "report/ops/gc_sums.h"
 #include "report/stats/step_series.h"
 #include "report/table/figure_lines.h"
 
@@ -45,6 +46,7 @@ struct headline_step {
 
 struct headline_process {
 	struct process *process;
+	struct gc_sums *gc;	     /* NULL: nothing was collected */
 	struct headline_step *steps; /* whole ones; without steps one with all of the recording */
 	size_t nr_steps;
 	uint32_t *devices; /* that had work */
@@ -162,8 +164,8 @@ size_t headline_nr_steps(const struct headline_figures *figures);
 /* ---- its lines ---- */
 
 /* The numbers of shares of parts of the budget, and of phases. */
-#define HEADLINE_NR_GPU_SHARES	 15u
-#define HEADLINE_NR_CPU_SHARES	 5u
+#define HEADLINE_NR_GPU_SHARES	 16u
+#define HEADLINE_NR_CPU_SHARES	 6u
 #define HEADLINE_NR_PHASE_SHARES 5u
 #define HEADLINE_NR_WAIT_SHARES	 2u /* of the communication, where they are known */
 

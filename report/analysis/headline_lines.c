@@ -34,9 +34,10 @@ static const struct figure_share wait_shares[NR_WAIT_SHARES] = {
 };
 
 /* The first of them, and why the GPU is idle: what the host does meanwhile. */
-#define NR_BUSY		  3u
-#define COMMUNICATION	  1u
-#define UNKNOWN		  14u /* instead of all others, in each process by itself */
+#define NR_BUSY	      3u
+#define COMMUNICATION 1u
+#define UNKNOWN	      (HEADLINE_NR_GPU_SHARES - 1) /* instead of all others, in each process by itself \
+						    */
 #define CPU_COMMUNICATION 2u
 static const struct figure_share headline_gpu_shares[HEADLINE_NR_GPU_SHARES] = {
 	{"computing", BUDGET_COMPUTING, BUDGET_COMPUTING},
@@ -47,6 +48,7 @@ static const struct figure_share headline_gpu_shares[HEADLINE_NR_GPU_SHARES] = {
 	{"waits", BUDGET_HOST + HOST_WAIT, BUDGET_HOST + HOST_WAIT},
 	{"copy calls", BUDGET_HOST + HOST_STAGING, BUDGET_HOST + HOST_STAGING},
 	{"launches", BUDGET_HOST + HOST_LAUNCH, BUDGET_HOST + HOST_CALL},
+	{"garbage collection", BUDGET_HOST + HOST_GC, BUDGET_HOST + HOST_GC},
 	{"loader", BUDGET_HOST + HOST_LOADER, BUDGET_HOST + HOST_LOADER},
 	{"operators", BUDGET_HOST + HOST_OPERATOR, BUDGET_HOST + HOST_OPERATOR},
 	{"OS calls", BUDGET_HOST + HOST_OS, BUDGET_HOST + HOST_OS},
@@ -60,6 +62,7 @@ static const struct figure_share headline_cpu_shares[HEADLINE_NR_CPU_SHARES] = {
 	{"in operators", BUDGET_HOST + HOST_OPERATOR, BUDGET_HOST + HOST_OPERATOR},
 	{"in the data loader", BUDGET_HOST + HOST_LOADER, BUDGET_HOST + HOST_LOADER},
 	[CPU_COMMUNICATION] = {"in communication", BUDGET_TRANSFER, BUDGET_RANK_WAIT},
+	{"in garbage collection", BUDGET_HOST + HOST_GC, BUDGET_HOST + HOST_GC},
 	{"in CUDA calls", BUDGET_HOST + HOST_STARTUP, BUDGET_HOST + HOST_CALL},
 	{"elsewhere", BUDGET_HOST + HOST_OS, BUDGET_DEPENDENCY},
 };
@@ -357,6 +360,7 @@ const struct table_column headline_columns[HEADLINE_NR_COLUMNS] = {
 	SHARE("idle_wait", "Idle, waits", "the host waits for the GPU, or reads back"),
 	SHARE("idle_staging", "Idle, copy calls", "the host copies to the GPU, and waits for it"),
 	SHARE("idle_launch", "Idle, launches", "the host is in another CUDA call"),
+	SHARE("idle_gc", "Idle, garbage collection", "the host collects Python's garbage"),
 	SHARE("idle_dataloader", "Idle, data loader", "the host is in the data loader"),
 	SHARE("idle_operators", "Idle, CPU operators", "the host is in an operator"),
 	SHARE("idle_os", "Idle, OS calls", "the host is in a call of the operating system"),
@@ -369,6 +373,7 @@ const struct table_column headline_columns[HEADLINE_NR_COLUMNS] = {
 	SHARE("cpu_operators", "CPU, operators", "without a GPU: in an operator"),
 	SHARE("cpu_dataloader", "CPU, data loader", "without a GPU: in the data loader"),
 	SHARE("cpu_communication", "CPU, communication", "without a GPU: in a collective"),
+	SHARE("cpu_gc", "CPU, garbage collection", "without a GPU: Python's garbage is collected"),
 	SHARE("cpu_calls", "CPU, CUDA calls", "without a GPU: in a CUDA call"),
 	SHARE("cpu_other", "CPU, other", "without a GPU: elsewhere, such as in Python"),
 	SHARE("forward", "Forward", "phase of the host"),

@@ -336,6 +336,11 @@ static void on_range(void *context, const struct op_range *range)
 	step_loader_range(&((struct prediction *)context)->load, range);
 }
 
+static void on_collection(void *context, const struct op_collection *collection)
+{
+	step_loader_collection(&((struct prediction *)context)->load, collection);
+}
+
 static void on_call(void *context, const struct op_call *call, const struct op *op)
 {
 	(void)op;
@@ -380,6 +385,7 @@ const struct op_view prediction_ops = {
 	.begin = begin,
 	.op = on_op,
 	.range = on_range,
+	.collection = on_collection,
 	.call = on_call,
 	.record = on_record,
 	.end = end,

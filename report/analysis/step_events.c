@@ -691,6 +691,18 @@ void step_loader_add_op(struct step_loader *load, const struct op *op)
 	reach(load, begin);
 }
 
+/* The walk is at its end: what lies in it comes later. */
+void step_loader_add_collection(struct step_loader *load, const struct op *op)
+{
+	uint64_t begin = time_of(load, op->begin), end = time_of(load, op->end);
+	struct step_item *item;
+
+	reach(load, end);
+	item = add_item(load, begin, end);
+	item->thread = op->thread;
+	item->name = op->name;
+}
+
 void step_loader_add_call(struct step_loader *load, const struct op_call *call)
 {
 	uint64_t begin, end;

@@ -188,6 +188,7 @@ void step_loader_mark(struct step_loader *load, struct process *process, const s
 
 /* Used by the inline functions: most operators, calls and records are of steps not wanted. */
 void step_loader_add_op(struct step_loader *load, const struct op *op);
+void step_loader_add_collection(struct step_loader *load, const struct op *op);
 void step_loader_add_call(struct step_loader *load, const struct op_call *call);
 void step_loader_add_record(struct step_loader *load, const struct op_record *record,
 	const struct op_call *call, const struct op *op);
@@ -199,6 +200,14 @@ static inline void step_loader_op(struct step_loader *load, const struct op *op)
 {
 	if (op->begin < load->until) {
 		step_loader_add_op(load, op);
+	}
+}
+
+static inline void step_loader_collection(
+	struct step_loader *load, const struct op_collection *collection)
+{
+	if (collection->op.begin < load->until) {
+		step_loader_add_collection(load, &collection->op);
 	}
 }
 

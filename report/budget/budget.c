@@ -57,6 +57,8 @@ const struct budget_part_text budget_part_texts[NR_BUDGET_PARTS] = {
 	[BUDGET_HOST +
 		HOST_CALL] = {"calls", "Idle: other calls", "the host is in another call of CUDA"},
 	[BUDGET_HOST +
+		HOST_GC] = {"gc", "Idle: garbage collection", "the host collects Python's garbage"},
+	[BUDGET_HOST +
 		HOST_LOADER] = {"loader", "Idle: data loader", "the host is in the data loader"},
 	[BUDGET_HOST +
 		HOST_OPERATOR] = {"operators", "Idle: operators", "the host is in an operator"},
@@ -644,6 +646,17 @@ static void add_device_end(
 	}
 }
 
+void budget_collection(struct budget *budget, const struct op_collection *collection)
+{
+	const struct op *op = &collection->op;
+	uint64_t begin = ns_of(budget, op->begin), end = ns_of(budget, op->end);
+
+	add_last_call(budget);
+	come_to(budget, op->end);
+	add_owner(budget, HOST_GC, begin, end, site_of(budget, 0, NULL, op));
+	add_state(budget, host_states_slot(&budget->host, op->thread), HOST_GC, begin, end);
+}
+
 void budget_range(struct budget *budget, const struct op_range *range)
 {
 	see(budget, ns_of(budget, range->begin), ns_of(budget, range->end));
@@ -843,6 +856,7 @@ static enum budget_plugin_part plugin_part_of(unsigned int state)
 	case HOST_OPERATOR:
 	case HOST_RANGE:
 		return BUDGET_PLUGIN_CPU;
+	case HOST_GC:
 	case HOST_OS:
 	case HOST_USER:
 		return BUDGET_PLUGIN_OTHER;

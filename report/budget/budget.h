@@ -237,6 +237,7 @@ void budget_enter(struct budget *budget, const struct op *op);
 bool budget_wants_covered(uint32_t name, uint8_t framework, uint8_t scope);
 void budget_call(struct budget *budget, const struct op_call *call, const struct op *op);
 void budget_range(struct budget *budget, const struct op_range *range);
+void budget_collection(struct budget *budget, const struct op_collection *collection);
 void budget_record(struct budget *budget, const struct op_record *record,
 	const struct op_call *call, const struct op *op);
 void budget_end(struct budget *budget, const struct phases *phases);
@@ -298,11 +299,16 @@ static inline uint64_t budget_communication(const uint64_t parts[NR_BUDGET_PARTS
 /* A process alone does not show whom it waited for: it has the other parts, so numbered. */
 #define NR_BUDGET_LONE_PARTS (NR_BUDGET_PARTS - 2u)
 
+/* Numbers in files: parts that came later are the last. */
 static inline unsigned int budget_lone_part(unsigned int number)
 {
-	return number < BUDGET_TRANSFER	   ? number
-	       : number == BUDGET_TRANSFER ? (unsigned int)BUDGET_COMMUNICATION
-					   : number + 2;
+	const unsigned int gc = BUDGET_HOST + HOST_GC;
+
+	return number < BUDGET_TRANSFER		   ? number
+	       : number == BUDGET_TRANSFER	   ? (unsigned int)BUDGET_COMMUNICATION
+	       : number + 2 < gc		   ? number + 2
+	       : number < NR_BUDGET_LONE_PARTS - 1 ? number + 3
+						   : gc;
 }
 
 /* The sums over the whole steps of a process. */

@@ -33,12 +33,12 @@ struct gap_owners {
 void gap_owners_fini(struct gap_owners *owners);
 
 /*
- * Do times of a state have owners? Those of start-up, allocation, waits, copies that wait and
- * loaders do.
+ * Do times of a state have owners? Those of start-up, allocation, waits, copies that wait,
+ * collections and loaders do.
  */
 static inline bool gap_owners_has(enum host_state state)
 {
-	return state <= HOST_STAGING || state == HOST_LOADER;
+	return state <= HOST_STAGING || state == HOST_GC || state == HOST_LOADER;
 }
 
 void gap_owners_push(struct gap_owners *owners, const struct gap_owner *owner);

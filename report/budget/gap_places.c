@@ -120,7 +120,7 @@ static uint64_t drained(const struct budget_gap *gap)
 	uint64_t ns = 0;
 
 	for (unsigned int i = 0; gap->is_drained && i <= NR_HOST_STATES; i++) {
-		ns += i == HOST_WAIT || i == HOST_STARTUP || i == HOST_LOADER ? 0 : gap->ns[i];
+		ns += host_state_is_of_wait(i) ? gap->ns[i] : 0;
 	}
 	return ns;
 }
@@ -145,6 +145,7 @@ void gap_places_take(
 	}
 	add_state(places, GAP_COST_WAIT, &taken, HOST_WAIT, ns[HOST_WAIT] + drained(gap));
 	add_state(places, GAP_COST_UPLOAD, &taken, HOST_STAGING, ns[HOST_STAGING]);
+	add_state(places, GAP_COST_GC, &taken, HOST_GC, ns[HOST_GC]);
 	add_state(places, GAP_COST_LOADER, &taken, HOST_LOADER, ns[HOST_LOADER]);
 	add_state(places, GAP_COST_ALLOCATION, &taken, HOST_ALLOCATION, ns[HOST_ALLOCATION]);
 	add_state(places, GAP_COST_STARTUP, &taken, HOST_STARTUP, ns[HOST_STARTUP]);

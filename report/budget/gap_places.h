@@ -21,10 +21,11 @@ enum gap_cost {
 	GAP_COST_USER,	  /* in these, too: ranges of the user, and code that nothing explains */
 	GAP_COST_LATENCY, /* the part of that name */
 	/* by what the host was in */
-	/* waits, and all else in gaps that a wait opened but start-up and loader; and copies from
+	/* waits, and all else in gaps that a wait opened (host_state_is_of_wait); and copies from
 	 * the GPU */
 	GAP_COST_WAIT,
 	GAP_COST_UPLOAD, /* calls that wait for copies to the GPU, and these */
+	GAP_COST_GC,
 	GAP_COST_LOADER,
 	GAP_COST_ALLOCATION,
 	GAP_COST_STARTUP,

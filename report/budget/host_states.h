@@ -24,6 +24,7 @@ enum host_state {
 	HOST_STAGING,	 /* copies to the GPU that return after it has read the memory */
 	HOST_LAUNCH,	 /* launches, copies and sets */
 	HOST_CALL,	 /* other calls of CUDA or HIP */
+	HOST_GC,	 /* collects Python's garbage */
 	HOST_LOADER,
 	HOST_OPERATOR,
 	HOST_OS,    /* calls of the operating system, where they were recorded */
@@ -34,6 +35,16 @@ enum host_state {
 
 #define HOST_THREADS 9u
 #define HOST_OTHERS  (HOST_THREADS - 1) /* the slot of all further threads */
+
+/*
+ * In a gap that a wait for the GPU opened, is what the host does a cost of that wait? What has a
+ * cause of its own is not, and waits are counted wherever they are.
+ */
+static inline bool host_state_is_of_wait(unsigned int state)
+{
+	return state != HOST_WAIT && state != HOST_STARTUP && state != HOST_LOADER &&
+	       state != HOST_GC;
+}
 
 /* Zero-initialized. */
 struct host_states {
@@ -81,8 +92,8 @@ void host_sweep_begin(struct host_sweep *sweep, struct host_states *states);
 /*
  * Adds the time from `begin` to `end` to ns[NR_HOST_STATES + 1] by state: by what the thread of
  * `slot` did; where it did nothing that is recorded, by what others that launch did, and by
- * operators and loaders of the rest. HOST_OTHERS: by what any thread did. Times must fall from
- * call to call.
+ * operators, loaders and collections of the rest: while a thread collects, no other runs Python.
+ * HOST_OTHERS: by what any thread did. Times must fall from call to call.
  */
 void host_sweep_add(
 	struct host_sweep *sweep, unsigned int slot, uint64_t begin, uint64_t end, uint64_t *ns);

@@ -40,6 +40,7 @@ bool model_is_event(unsigned int table)
 	case GPROF_TABLE_op:
 	case GPROF_TABLE_alloc:
 	case GPROF_TABLE_py_call:
+	case GPROF_TABLE_py_gc:
 	case GPROF_TABLE_nccl:
 		return true;
 	default:

@@ -227,6 +227,8 @@ static bool is_wanted(const struct op_rows *rows, unsigned int table)
 		return rows->want->has_allocs;
 	case GPROF_TABLE_graph_node:
 		return rows->want->has_nodes;
+	case GPROF_TABLE_py_gc:
+		return rows->want->has_collections;
 	case GPROF_TABLE_op:
 	case GPROF_TABLE_api:
 	case GPROF_TABLE_api_launch:
@@ -489,6 +491,23 @@ static void add_nodes(struct op_rows *rows, const struct batch *b, struct op_eve
 	events->nr += (size_t)(event - first);
 }
 
+static void add_collections(struct op_rows *rows, const struct batch *b, struct op_events *events)
+{
+	struct op_event *event = make_room(events, b->nr_rows);
+
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		*event++ = (struct op_event){.order = ++rows->order,
+			.kind = OP_EVENT_COLLECTION,
+			.begin = b->col[COL_py_gc_begin][i],
+			.end = end_of(b->col[COL_py_gc_begin][i], b->col[COL_py_gc_dur][i]),
+			.value = b->col[COL_py_gc_collected][i],
+			.handle = b->col[COL_py_gc_uncollectable][i],
+			.thread = (uint32_t)b->col[COL_py_gc_thread][i],
+			.scope = (uint8_t)b->col[COL_py_gc_generation][i]};
+	}
+	events->nr += b->nr_rows;
+}
+
 /* ---- blocks ---- */
 
 /* A view that wants neither calls nor records does not pay for their columns. */
@@ -517,6 +536,8 @@ static uint32_t mask_of(const struct op_rows *rows, unsigned int table)
 	case GPROF_TABLE_graph_node:
 		return COL_BIT(COL_graph_node_time) | COL_BIT(COL_graph_node_node) |
 		       COL_BIT(COL_graph_node_original) | COL_BIT(COL_graph_node_thread);
+	case GPROF_TABLE_py_gc:
+		return COL_ALL(NR_COL_py_gc);
 	case GPROF_TABLE_api_launch:
 		return call_mask | COL_BIT(COL_api_launch_py_stack);
 	default:
@@ -559,6 +580,9 @@ static void op_rows_load(struct op_rows *rows, size_t block, struct op_events *e
 		break;
 	case GPROF_TABLE_graph_node:
 		add_nodes(rows, &batch, events);
+		break;
+	case GPROF_TABLE_py_gc:
+		add_collections(rows, &batch, events);
 		break;
 	default:
 		add_calls(rows, &batch, events);
@@ -829,7 +853,8 @@ static bool has_any(const struct process *process, const struct op_load_want *wa
 {
 	return op_has_any(process) || has_rows(process, GPROF_TABLE_alloc) ||
 	       process->py_stacks.nr || want->has_calls || want->records ||
-	       (want->has_ranges && has_rows(process, GPROF_TABLE_nvtx));
+	       (want->has_ranges && has_rows(process, GPROF_TABLE_nvtx)) ||
+	       (want->has_collections && has_rows(process, GPROF_TABLE_py_gc));
 }
 
 static void load_fini(struct load *load)

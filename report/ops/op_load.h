@@ -28,15 +28,20 @@ enum op_event_kind {
 	OP_EVENT_ALLOC,
 	OP_EVENT_PUSH, /* of an NVTX range */
 	OP_EVENT_POP,
-	OP_EVENT_NODE,	  /* a node of a graph was created; copies have no events */
-	OP_EVENT_NO_CALL, /* activities whose call is not in the stream, in no order */
+	OP_EVENT_NODE,	     /* a node of a graph was created; copies have no events */
+	OP_EVENT_COLLECTION, /* of Python's garbage */
+	OP_EVENT_NO_CALL,    /* activities whose call is not in the stream, in no order */
 };
 
 struct op_event {
 	uint64_t begin, end; /* ticks */
-	/* GPU time of a call in ns, bytes of an allocation, domain of a range, or ID of a node. */
+	/*
+	 * GPU time of a call in ns, bytes of an allocation, domain of a range, ID of a node, or
+	 * objects that a collection freed.
+	 */
 	uint64_t value;
-	uint64_t handle; /* of a call: op_call.handle, if records are wanted */
+	/* Of a call: op_call.handle, if records are wanted. Objects that a collection left. */
+	uint64_t handle;
 	union {
 		uint64_t address;     /* of an allocation; the name's ID if is_unnamed */
 		uint64_t correlation; /* of a call */
@@ -62,7 +67,7 @@ struct op_event {
 		uint8_t framework;
 		bool is_communication; /* of a call: it launched communication only */
 	};
-	uint8_t scope; /* or the type of the device */
+	uint8_t scope; /* or the type of the device, or the generation of a collection */
 	union {
 		uint8_t device;
 		uint8_t table; /* of a call */
@@ -144,6 +149,7 @@ struct op_load_want {
 	bool has_ranges;
 	bool has_allocs;
 	bool has_nodes;
+	bool has_collections;
 	bool has_calls;		    /* all calls; else those with activities or a stack */
 	struct op_records *records; /* NULL, or the records of calls, which the caller removes */
 	uint64_t group_rows;	    /* in memory at a time, 0 for OP_GROUPS_ROWS; for tests */

@@ -19,6 +19,8 @@
  */
 #include "report/ops/op_walk.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +32,7 @@
 #include "report/util/buf.h"
 #include "report/model/model.h"
 #include "report/util/progress.h"
+#include "report/util/string_pool.h"
 #include "report/model/ranges.h"
 #include "report/model/select.h"
 
@@ -59,7 +62,7 @@ struct walk {
 	const struct op_walk *views;
 	size_t nr_views;
 	struct view_list op[OP_IS_ALL + 1]; /* by kind of operator */
-	struct view_list enter, replay, gpu_call, alloc, call, record, range;
+	struct view_list enter, replay, gpu_call, alloc, call, record, range, collection;
 	struct filters filters;
 	struct idmap stacks; /* struct op_stack by thread */
 	uint32_t last_thread;
@@ -153,6 +156,7 @@ static void find_views(struct walk *walk)
 		add_view(&walk->call, view->call != NULL, &walk->views[i]);
 		add_view(&walk->record, view->record != NULL, &walk->views[i]);
 		add_view(&walk->range, view->range != NULL, &walk->views[i]);
+		add_view(&walk->collection, view->collection != NULL, &walk->views[i]);
 	}
 }
 
@@ -168,6 +172,7 @@ static void free_views(struct walk *walk)
 	free(walk->call.views);
 	free(walk->record.views);
 	free(walk->range.views);
+	free(walk->collection.views);
 }
 
 /* ---- operators that end ---- */
@@ -631,6 +636,39 @@ static void on_push(struct walk *walk, struct op_stack *stack, const struct op_e
 	NOTIFY(walk, select_has_tick(walk->process, event->begin), range, &range);
 }
 
+static const char collection_text[] = "garbage collection of generation ";
+
+bool op_is_collection(uint32_t name)
+{
+	return !strncmp(string_pool_text(name, NULL), collection_text, sizeof(collection_text) - 1);
+}
+
+uint32_t op_collection_name(uint64_t generation)
+{
+	char name[64];
+	int nr_bytes = snprintf(name, sizeof(name), "%s%" PRIu64, collection_text, generation);
+
+	return string_pool_intern(name, (size_t)nr_bytes);
+}
+
+static void on_collection(struct walk *walk, struct op_stack *stack, const struct op_event *event)
+{
+	struct op_collection collection = {.collected = event->value,
+		.uncollectable = event->handle,
+		.generation = event->scope,
+		.step = step_of_call(walk, event->begin)};
+	struct op *op = &collection.op;
+
+	leave_others(walk, stack, event);
+	*op = (struct op){.begin = event->begin,
+		.end = event->end,
+		.thread = event->thread,
+		.name = op_collection_name(event->scope),
+		.framework = GPROF_FRAMEWORK_PYTHON,
+		.parent = op_stack_top(stack)};
+	NOTIFY(walk, is_chosen_tick(walk, event->begin), collection, &collection);
+}
+
 /* The rows of a thread are adjacent. */
 static struct op_stack *stack_of(struct walk *walk, uint32_t thread)
 {
@@ -669,6 +707,9 @@ static void on_event(void *context, const struct op_event *event)
 	case OP_EVENT_NODE:
 		on_node(walk, stack, event);
 		break;
+	case OP_EVENT_COLLECTION:
+		on_collection(walk, stack, event);
+		break;
 	default:
 		on_alloc(walk, stack, event);
 		break;
@@ -693,7 +734,7 @@ static void leave_all(struct walk *walk)
 bool op_view_is_set(const struct op_view *view)
 {
 	return view->enter || view->op || view->replay || view->alloc || view->range ||
-	       view->gpu_call || view->call || view->record || view->end;
+	       view->gpu_call || view->call || view->record || view->collection || view->end;
 }
 
 /* The columns and events that the views want of the load. */
@@ -707,6 +748,7 @@ static struct op_load_want find_want(const struct process *process, const struct
 
 		want.has_ranges |= view->range != NULL;
 		want.has_calls |= view->call != NULL;
+		want.has_collections |= view->collection != NULL;
 		want.has_allocs |= view->alloc && (!view->has_allocs || view->has_allocs(process));
 		want.records = view->record ? records : want.records;
 	}

@@ -51,6 +51,21 @@ struct op_call {
 
 struct graph_member;
 
+/*
+ * A collection of Python's garbage, as an operator would be: `op` has its name, which says the
+ * generation, and as parent the innermost operator around it.
+ */
+struct op_collection {
+	struct op op;
+	uint64_t collected, uncollectable; /* objects */
+	uint32_t step;			   /* in which it began, as in struct op_call */
+	uint8_t generation;
+};
+
+/* The name of one, of string_pool.h. */
+uint32_t op_collection_name(uint64_t generation);
+bool op_is_collection(uint32_t name);
+
 struct op_view {
 	/* The view also gets what is not selected (select.h), and uses select_has_step itself. */
 	bool ignores_selection;
@@ -82,6 +97,7 @@ struct op_view {
 	/* op: the innermost one, NULL if none. */
 	void (*alloc)(void *context, const struct op_alloc *alloc, const struct op *op);
 	void (*range)(void *context, const struct op_range *range);
+	void (*collection)(void *context, const struct op_collection *collection);
 	void (*gpu_call)(void *context, const struct op_gpu_call *call, const struct op *op);
 	/* Called for every call, from the last end to the first. */
 	void (*call)(void *context, const struct op_call *call, const struct op *op);

@@ -96,13 +96,13 @@ enum reduced_fact {
 	REDUCED_PARTS = REDUCED_MEMORY + NR_MEMORY_PEAKS, /* budget_lone_part; from version 3 on */
 	REDUCED_LAUNCHES = REDUCED_PARTS + NR_BUDGET_LONE_PARTS, /* from version 4 on */
 	NR_REDUCED_FACTS = REDUCED_LAUNCHES + NR_BUDGET_LAUNCHES,
-	/* In files of version 3, which do not know of unknown time */
-	NR_REDUCED_FACTS_3 = REDUCED_LAUNCHES - 1,
+	/* In files of version 3, which know neither of unknown time nor of garbage collection */
+	NR_REDUCED_FACTS_3 = REDUCED_LAUNCHES - 2,
 };
 
 _Static_assert(REDUCED_PARTS == 14 && VIEW_MERGE_SUMS == 4, "as many as in files of version 2");
 _Static_assert(NR_REDUCED_FACTS_3 - REDUCED_PARTS == 19, "as many as in files of version 3");
-_Static_assert(BUDGET_UNKNOWN == NR_BUDGET_PARTS - 1, "the last, which version 3 lacks");
+_Static_assert(BUDGET_UNKNOWN == NR_BUDGET_PARTS - 1, "a last one, which version 3 lacks");
 _Static_assert(NR_REDUCED_FACTS <= 63, "a file has a bit for each");
 
 enum reduced_state {

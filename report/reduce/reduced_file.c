@@ -13,9 +13,9 @@
  * Rows and processes are unique.
  *
  * Version 1 has no sketches of processes, no rows of communication and no facts of processes; these
- * are unknown. Version 2 has no time budget of processes. Version 3 has no launches, and divides
- * idle time also where many of these lack their activity. The reader refuses versions after its
- * own.
+ * are unknown. Version 2 has no time budget of processes. Version 3 has no launches and no garbage
+ * collection, and divides idle time also where many of these lack their activity. The reader
+ * refuses versions after its own.
  */
 #include "report/reduce/reduced.h"
 

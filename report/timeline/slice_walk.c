@@ -26,7 +26,7 @@
 #include "report/model/py_stack.h"
 #include "report/model/ranges.h"
 #include "report/model/select.h"
-#include "report/ops/op.h"
+#include "report/ops/op_walk.h"
 #include "report/ops/phase.h"
 #include "report/timeline/slice_flows.h"
 #include "report/util/hash.h"
@@ -216,6 +216,25 @@ static void walk_python(const struct slice_walk *walk, const struct batch *b)
 		if (!walk->is_times_only) {
 			slice.name = py_code_text(
 				walk->timeline->process, (uint32_t)b->col[COL_py_call_py_code][i]);
+			slice.category = CATEGORY_PYTHON;
+		}
+		emit(walk, &slice);
+	}
+}
+
+/* Among the functions of Python, which they interrupt. */
+static void walk_collections(const struct slice_walk *walk, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		struct slice slice;
+
+		if (is_host_left_out(walk, b->col[COL_py_gc_dur][i])) {
+			continue;
+		}
+		slice = host_slice(walk, SLICE_PYTHON, b->col[COL_py_gc_thread][i],
+			b->col[COL_py_gc_begin][i], b->col[COL_py_gc_dur][i]);
+		if (!walk->is_times_only) {
+			slice.name = op_collection_name(b->col[COL_py_gc_generation][i]);
 			slice.category = CATEGORY_PYTHON;
 		}
 		emit(walk, &slice);
@@ -548,6 +567,9 @@ static uint32_t times_mask(unsigned int table)
 	case GPROF_TABLE_py_call:
 		return COL_BIT(COL_py_call_begin) | COL_BIT(COL_py_call_dur) |
 		       COL_BIT(COL_py_call_thread);
+	case GPROF_TABLE_py_gc:
+		return COL_BIT(COL_py_gc_begin) | COL_BIT(COL_py_gc_dur) |
+		       COL_BIT(COL_py_gc_thread);
 	case GPROF_TABLE_alloc:
 		return 0;
 	default:
@@ -567,6 +589,8 @@ static uint32_t full_mask(const struct slice_walk *walk, unsigned int table)
 		return RANGES_MASK;
 	case GPROF_TABLE_py_call:
 		return COL_ALL(NR_COL_py_call);
+	case GPROF_TABLE_py_gc:
+		return COL_ALL(NR_COL_py_gc);
 	case GPROF_TABLE_alloc:
 		return walk->sink->alloc ? COL_ALL(NR_COL_alloc) : 0;
 	case GPROF_TABLE_sample:
@@ -606,6 +630,9 @@ static void walk_batch(const struct slice_walk *walk, struct slice_flows *flows,
 		break;
 	case GPROF_TABLE_py_call:
 		walk_python(walk, batch);
+		break;
+	case GPROF_TABLE_py_gc:
+		walk_collections(walk, batch);
 		break;
 	case GPROF_TABLE_alloc:
 		walk_allocs(walk, batch);

@@ -356,6 +356,7 @@ unsigned int timeline_source_of(unsigned int table)
 	case GPROF_TABLE_nccl:
 	case GPROF_TABLE_op:
 	case GPROF_TABLE_py_call:
+	case GPROF_TABLE_py_gc:
 	case GPROF_TABLE_alloc:
 		return SLICES_HOST;
 	case GPROF_TABLE_nvtx:
@@ -389,6 +390,7 @@ static enum timeline_track track_of(unsigned int table)
 	case GPROF_TABLE_nvtx:
 		return TIMELINE_NVTX;
 	case GPROF_TABLE_py_call:
+	case GPROF_TABLE_py_gc:
 		return TIMELINE_PYTHON;
 	case GPROF_TABLE_alloc:
 	case GPROF_TABLE_sample:
@@ -405,9 +407,9 @@ static enum timeline_track track_of(unsigned int table)
  */
 static bool is_miscounted(unsigned int table)
 {
-	return table == GPROF_TABLE_py_call || table == GPROF_TABLE_sync ||
-	       table == GPROF_TABLE_overhead || table == GPROF_TABLE_alloc ||
-	       table == GPROF_TABLE_nccl;
+	return table == GPROF_TABLE_py_call || table == GPROF_TABLE_py_gc ||
+	       table == GPROF_TABLE_sync || table == GPROF_TABLE_overhead ||
+	       table == GPROF_TABLE_alloc || table == GPROF_TABLE_nccl;
 }
 
 static bool is_instant(unsigned int table)

@@ -55,6 +55,7 @@ const char *const verdict_cause_names[NR_VERDICT_CAUSES] = {
 	[VERDICT_STARTUP] = "startup",
 	[VERDICT_STRAGGLER] = "straggler",
 	[VERDICT_LOADER] = "loader",
+	[VERDICT_GC] = "garbage_collection",
 	[VERDICT_READBACK] = "sync_readback",
 	[VERDICT_ALLOCATION] = "alloc_free",
 	[VERDICT_LAUNCH] = "launch",
@@ -73,6 +74,7 @@ static const enum replay_removal removals[NR_VERDICT_CAUSES] = {
 	[VERDICT_STARTUP] = NR_REPLAY_REMOVALS,
 	[VERDICT_STRAGGLER] = REPLAY_NO_STRAGGLERS,
 	[VERDICT_LOADER] = REPLAY_NO_LOADER,
+	[VERDICT_GC] = NR_REPLAY_REMOVALS,
 	[VERDICT_READBACK] = REPLAY_NO_SYNC,
 	[VERDICT_ALLOCATION] = NR_REPLAY_REMOVALS,
 	[VERDICT_LAUNCH] = REPLAY_NO_LAUNCHES,
@@ -88,15 +90,21 @@ static const enum replay_removal removals[NR_VERDICT_CAUSES] = {
 
 static bool has_change(enum verdict_cause cause)
 {
-	return cause == VERDICT_ALLOCATION || removals[cause] < NR_REPLAY_REMOVALS;
+	return cause == VERDICT_ALLOCATION || cause == VERDICT_GC ||
+	       removals[cause] < NR_REPLAY_REMOVALS;
 }
 
-/* Calls that allocate have scale 0. */
+/* The scales of the replay whose factor is 0: their items take no time. */
+enum { SCALE_ALLOCATORS = 1, SCALE_COLLECTIONS = 2 };
+
 static uint32_t scales_of(void *context, uint32_t name, enum replay_item item)
 {
 	const struct verdict *verdict = context;
 
-	return item != REPLAY_ITEM_OPERATOR && idmap_get(&verdict->advice.at->allocators, name);
+	if (item == REPLAY_ITEM_OPERATOR) {
+		return op_is_collection(name) ? SCALE_COLLECTIONS : 0;
+	}
+	return idmap_get(&verdict->advice.at->allocators, name) ? SCALE_ALLOCATORS : 0;
 }
 
 /*
@@ -111,7 +119,9 @@ static void choose_changes(struct verdict *verdict)
 		struct replay_change *change = &prediction->changes[prediction->nr_changes];
 
 		if (cause == VERDICT_ALLOCATION) {
-			change->scales = 1;
+			change->scales = SCALE_ALLOCATORS;
+		} else if (cause == VERDICT_GC) {
+			change->scales = SCALE_COLLECTIONS;
 		} else if (has_change(cause)) {
 			change->removals = 1u << removals[cause];
 		}
@@ -200,16 +210,13 @@ static double undrained(const struct verdict *verdict, unsigned int which)
 						  verdict->figures.drained[which]));
 }
 
-/*
- * The cost of gaps that a wait opened. Start-up and loaders in them have causes of their own; waits
- * count wherever they are.
- */
+/* The cost of gaps that a wait opened. */
 static double drained(const struct verdict *verdict)
 {
 	double ns = 0;
 
 	for (unsigned int i = 0; i <= NR_HOST_STATES; i++) {
-		if (i != HOST_WAIT && i != HOST_STARTUP && i != HOST_LOADER) {
+		if (host_state_is_of_wait(i)) {
 			ns += (double)verdict->figures.drained[i];
 		}
 	}
@@ -350,7 +357,17 @@ double verdict_share_pct(const struct verdict_finding *finding)
 	return finding->step_ns > 0 ? 100 * ns / finding->step_ns : 0;
 }
 
-/* Adds a finding, unless it is too small to be shown. */
+/* Adds a finding, unless it is too small to be shown. Each collection is measured. */
+static void add_finding(struct verdict *verdict, struct verdict_finding finding)
+{
+	double least_pct = finding.cause == VERDICT_GC ? LEAST_SAVED_PCT : LEAST_REACH_PCT;
+
+	if (100 * finding.reach_ns >= least_pct * finding.step_ns &&
+		verdict_share_pct(&finding) >= LEAST_SAVED_PCT) {
+		verdict->findings[verdict->nr++] = finding;
+	}
+}
+
 static void add(struct verdict *verdict, enum verdict_cause cause, double reach_ns)
 {
 	struct verdict_finding finding = {.cause = cause, .reach_ns = reach_ns};
@@ -368,10 +385,7 @@ static void add(struct verdict *verdict, enum verdict_cause cause, double reach_
 	if (cause == VERDICT_ALLOCATION && verdict_share_pct(&finding) < LEAST_SAVED_PCT) {
 		finding.saved_ns = -1;
 	}
-	if (100 * reach_ns >= LEAST_REACH_PCT * finding.step_ns &&
-		verdict_share_pct(&finding) >= LEAST_SAVED_PCT) {
-		verdict->findings[verdict->nr++] = finding;
-	}
+	add_finding(verdict, finding);
 }
 
 /* ---- causes ---- */
@@ -431,10 +445,50 @@ static void add_outside(struct verdict *verdict)
 	}
 }
 
+/* The means per step of collections and of steps, where outliers count as well. */
+static double gc_of_all(const struct verdict *verdict, double *all_ns)
+{
+	double nr = 0, gc_ns = 0;
+
+	*all_ns = 0;
+	for (size_t i = 0; i < verdict->headline.nr_processes; i++) {
+		const struct headline_process *at = &verdict->headline.processes[i];
+
+		for (size_t k = 0; at->is_main && k < at->nr_steps; k++) {
+			if (at->steps[k].counts || at->steps[k].is_outlier) {
+				gc_ns += (double)at->steps[k].parts[BUDGET_HOST + HOST_GC];
+				*all_ns += (double)at->steps[k].ns;
+				nr++;
+			}
+		}
+	}
+	*all_ns /= nr > 0 ? nr : 1;
+	return gc_ns / (nr > 0 ? nr : 1);
+}
+
+/*
+ * Adds collections of garbage. Rare ones make outliers of their steps, which no part of the budget
+ * and no replay has; then their cost is a share of all steps.
+ */
+static void add_gc(struct verdict *verdict)
+{
+	double usual_ns = state(verdict, HOST_GC), all_ns, ns = gc_of_all(verdict, &all_ns);
+
+	if (ns > usual_ns) {
+		add_finding(verdict, (struct verdict_finding){.cause = VERDICT_GC,
+					     .reach_ns = ns,
+					     .saved_ns = -1,
+					     .step_ns = all_ns});
+	} else {
+		add(verdict, VERDICT_GC, usual_ns);
+	}
+}
+
 /* Adds idle time, which lost activities only seem to leave. */
 static void add_idle(struct verdict *verdict)
 {
 	add(verdict, VERDICT_LOADER, state(verdict, HOST_LOADER));
+	add_gc(verdict);
 	if (verdict->figures.has_gpu) {
 		add_gpu_idle(verdict);
 	} else {

@@ -9,6 +9,7 @@
  *     lost data    launches without GPU activity: nothing else is said of idle time
  *     start-up     long calls that do not recur; without steps also allocation and loading
  *     straggler    what the other ranks wait for one, or all for each other, and nothing else runs
+ *     garbage collection   Python's, also where it makes outliers of steps
  *     launch, user code, allocation, loader   parts of idle time of these names; without GPUs only
  *                  the last, and user code of steps that have operators
  *     read-back    waits for the GPU, copies from it, and gaps that a wait opened

@@ -26,6 +26,7 @@
 static const unsigned int costs_of[NR_VERDICT_CAUSES] = {
 	[VERDICT_STARTUP] = 1u << GAP_COST_STARTUP,
 	[VERDICT_LOADER] = 1u << GAP_COST_LOADER,
+	[VERDICT_GC] = 1u << GAP_COST_GC,
 	[VERDICT_READBACK] = 1u << GAP_COST_WAIT,
 	[VERDICT_ALLOCATION] = 1u << GAP_COST_ALLOCATION,
 	[VERDICT_LAUNCH] = 1u << GAP_COST_HOST,
@@ -216,6 +217,64 @@ static void add_user(const struct verdict *verdict, struct buf *out)
 	}
 }
 
+/* Of all processes that count, the generation that takes longest. */
+static unsigned int longest_generation(
+	const struct verdict *verdict, struct gc_sum *longest, double *nr_steps)
+{
+	unsigned int generation = 0;
+
+	*longest = (struct gc_sum){0};
+	for (unsigned int k = 0; k < GC_GENERATIONS; k++) {
+		struct gc_sum sum = {0};
+
+		*nr_steps = 0;
+		for (size_t i = 0; i < verdict->headline.nr_processes; i++) {
+			const struct headline_process *at = &verdict->headline.processes[i];
+
+			if (at->is_main && at->gc) {
+				gc_sum_add(&sum, &at->gc->generations[k]);
+				*nr_steps += (double)at->gc->nr_steps;
+			}
+		}
+		if (sum.ns > longest->ns) {
+			*longest = sum;
+			generation = k;
+		}
+	}
+	return generation;
+}
+
+/* As "Python collects garbage of generation 2 every 14 steps, 41.0 ms each". */
+static void add_gc_sentence(const struct verdict *verdict, struct buf *out)
+{
+	struct gc_sum sum;
+	double nr_steps, between;
+	unsigned int generation = longest_generation(verdict, &sum, &nr_steps);
+
+	buf_printf(out, "Python collects garbage of generation %u", generation);
+	between = sum.nr_steps ? nr_steps / (double)sum.nr_steps : 0;
+	if (between >= 1.5) {
+		buf_printf(out, " every %.0f steps", between);
+	} else if (between > 0) {
+		buf_text(out, " in every step");
+	}
+	if (sum.nr) {
+		buf_text(out, ", ");
+		advice_add_time(out, (double)sum.ns / (double)sum.nr);
+		buf_text(out, " each");
+	}
+}
+
+/* What is old is not looked at again once it is frozen; for what is young the threshold says. */
+static const char *gc_change(const struct verdict *verdict)
+{
+	struct gc_sum sum;
+	double nr_steps;
+
+	return longest_generation(verdict, &sum, &nr_steps) > 1 ? "gc.freeze() after the start"
+								: "a higher gc.set_threshold()";
+}
+
 void verdict_add_sentence(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
@@ -233,6 +292,10 @@ void verdict_add_sentence(
 		buf_printf(out, "The %s waits for the data loader",
 			verdict->figures.has_gpu ? "GPU" : "loop");
 		add_change(verdict, finding, "batches that are ready in time", out);
+		return;
+	case VERDICT_GC:
+		add_gc_sentence(verdict, out);
+		add_change(verdict, finding, gc_change(verdict), out);
 		return;
 	case VERDICT_READBACK:
 		buf_text(out, "The GPU is idle after the host waited for it");

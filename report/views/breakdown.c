@@ -110,6 +110,11 @@ static void on_range(void *context, const struct op_range *range)
 	budget_range(&((struct breakdown_view *)context)->budget, range);
 }
 
+static void on_collection(void *context, const struct op_collection *collection)
+{
+	budget_collection(&((struct breakdown_view *)context)->budget, collection);
+}
+
 static void record(void *context, const struct op_record *op_record, const struct op_call *op_call,
 	const struct op *op)
 {
@@ -687,7 +692,7 @@ static void fill_uses(void *state, struct table *table)
 	{                                                                             \
 		.ignores_selection = true, .begin = begins, .enter = enter,           \
 		.enter_wants = budget_wants_covered, .range = on_range, .call = call, \
-		.record = record, .end = end                                          \
+		.collection = on_collection, .record = record, .end = end             \
 	}
 
 static const struct scan_want wants[] = {RANK_WAITS_WANTS};

@@ -134,6 +134,11 @@ static void on_range(void *context, const struct op_range *range)
 	step_loader_range(&((struct critical_view *)context)->load, range);
 }
 
+static void on_collection(void *context, const struct op_collection *collection)
+{
+	step_loader_collection(&((struct critical_view *)context)->load, collection);
+}
+
 static void on_call(void *context, const struct op_call *call, const struct op *op)
 {
 	(void)op;
@@ -346,6 +351,7 @@ VIEW(critical_path, 230) = {
 	.ops = {.begin = begin,
 		.op = on_op,
 		.range = on_range,
+		.collection = on_collection,
 		.call = on_call,
 		.record = on_record,
 		.end = end},

@@ -233,6 +233,11 @@ static void on_range(void *context, const struct op_range *range)
 	budget_range(&((struct idle_gaps_view *)context)->budget, range);
 }
 
+static void on_collection(void *context, const struct op_collection *collection)
+{
+	budget_collection(&((struct idle_gaps_view *)context)->budget, collection);
+}
+
 /* As in the budget: of several that end it together, the first that was launched. */
 static bool is_before(const struct gap_row *row, const struct op_call *call)
 {
@@ -524,6 +529,7 @@ VIEW(idle_gaps, 190) = {
 		.enter_wants = budget_wants_covered,
 		.op = on_op,
 		.range = on_range,
+		.collection = on_collection,
 		.call = on_call,
 		.record = on_record,
 		.end = end_walk},

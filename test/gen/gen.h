@@ -84,6 +84,9 @@ void gen_model(struct gen *gen, uint64_t nr_events, uint64_t seed);
 void gen_ops(struct gen *gen);
 void gen_python(struct gen *gen);
 
+/* Steps with collections of Python's garbage: in each one, or rarely and long. */
+void gen_gc(struct gen *gen, bool is_rare);
+
 /* NCCL's operations on one of two ranks. */
 void gen_nccl(struct gen *gen, uint32_t rank);
 
