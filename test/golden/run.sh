@@ -122,9 +122,9 @@ golden v2/nested.timeline "$report" timeline -o - $nested
 # Calls that are only counted; streams and events that only handles name.
 for name in gc gc_rare; do
 	golden v2/$name.views "$report" --wide --top 3 --view headline,gc,budget,advice,idle-gaps,critical-path v2/$name.gprof
-	golden v2/$name.timeline "$report" timeline -o - v2/$name.gprof
 	golden v2/$name.sql "$report" sql --format csv "SELECT generation, count(*), sum(dur_ns), sum(collected), sum(uncollectable), min(step), max(step) FROM py_gc GROUP BY 1" v2/$name.gprof
 done
+golden v2/gc_rare.timeline "$report" timeline -o - v2/gc_rare.gprof
 
 counted=v2/counted.gprof
 golden v2/counted.path "$report" --wide --view critical-path,what-if $counted

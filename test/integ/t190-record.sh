@@ -134,7 +134,7 @@ refuses 125 "unknown or ambiguous option '--p'; try" --p 1 ./script
 refuses 125 "option '--sample-ms' needs a value" --sample-ms
 refuses 125 "option '--driver' takes no value" --driver=1 ./script
 refuses 125 "--sample-ms takes 0 to 60000, not '9999999'" --sample-ms 9999999 ./script
-refuses 125 "--python takes off|stacks|modules|functions, not 'stack'" --python stack ./script
+refuses 125 "--python takes off|stacks|modules|functions|gc, not 'stack'" --python stack ./script
 refuses 125 "--schedule takes all|FIRST-END|" --steps 20-10 ./script
 refuses 125 "--print-env takes sh, docker or kubernetes, not 'slurm'" --print-env=slurm
 refuses 125 "there is no library 'nowhere.so'" --library nowhere.so ./script

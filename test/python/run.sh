@@ -77,6 +77,7 @@ tap played "an audit hook" "this version is not known" 3.16.0 GPROF_PYTHON=stack
 tap played "an audit hook" "this version is not known" "3.14.0 free-threading build (main)" GPROF_PYTHON=stacks "a build without the GIL"
 tap played "an audit hook" "its frames cannot be read" 3.12.0 GPROF_PYTHON=stacks "another layout"
 tap by_file GPROF_PYTHON=stacks "asked for by a file"
+tap played "an audit hook" "this version is not known" 3.16.0 GPROF_PYTHON=gc "collections: an unknown version"
 tap played "no audit hook" "" 3.11.0 GPROF_HANG_TIMEOUT_S=0 "hangs: off, no audit hook"
 tap played "an audit hook" "this version is not known (3.8 to 3.15 are, with the GIL); hangs are reported without them" 3.16.0 GPROF_HANG_TIMEOUT_S=1 \
 	"hangs: an unknown version"
@@ -250,6 +251,23 @@ warns()
 daemons()
 {
 	[ "$(GPROF_PYTHON=functions,stacks GPROF_PYTHON_HZ=0 within timeout 300 "$python" test/python/daemons.py 1)" = "done 1" ]
+}
+
+# Every collection is recorded as the program itself sees it, and the program sees nothing of that.
+garbage()
+{
+	"$python" test/python/garbage.py >"$T/plain" 2>&1
+	GPROF_PYTHON=gc within_from_the_start "$python" test/python/garbage.py >"$T/out" 2>&1
+	diff <(head -1 "$T/plain") <(head -1 "$T/out") || return 1
+	"$B/gprof-report" sql --format csv "SELECT generation, dur_ns, collected, tid FROM py_gc ORDER BY start_ns" "$T/dump" >"$T/rows" &&
+		"$python" test/python/garbage_check.py "$T/out" "$T/rows"
+}
+
+# Python's own tests of its collector.
+own_tests()
+{
+	"$python" -c 'import test.test_gc' 2>/dev/null || return 0 # Debian packs them apart
+	GPROF_PYTHON=gc within "$python" -m test test_gc >"$T/out" 2>&1 || { tail -5 "$T/out"; return 1; }
 }
 
 # What is beyond the rate is counted.
@@ -491,6 +509,8 @@ for python in "${pythons[@]}"; do
 	tap warns "what Python says at a fork"
 	tap daemons "functions: threads at the end of the interpreter"
 	tap lost "functions: calls over the limit are counted"
+	tap garbage "collections: as the program sees them, which sees nothing of us"
+	tap own_tests "collections: Python's own tests"
 	tap workers "workers of data loaders"
 	tap hangs "hangs: stacks of all threads as Python reports them"
 	tap hangs child "hangs: in a child that another thread forked"

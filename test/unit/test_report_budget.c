@@ -107,6 +107,60 @@ START_TEST(each_moment_counts_for_the_first_that_covers_it)
 }
 END_TEST
 
+static void collect(
+	struct made *made, uint8_t generation, uint32_t thread, uint64_t begin, uint64_t end)
+{
+	struct gprof_row_py_gc *row = gen_row(made->gen, GPROF_TABLE_py_gc);
+
+	row->begin = begin;
+	row->dur = end;
+	row->thread = thread;
+	row->generation = generation;
+	row->collected = 7;
+}
+
+static double part(const struct table *table, const char *title, const char *key)
+{
+	return cell(table, tables_find(table, "part", title, 0), key);
+}
+
+/* One hides the operator that it interrupts, and stops the thread that does nothing meanwhile. */
+START_TEST(a_collection_is_a_part_wherever_it_lies)
+{
+	struct made made = made_open("gc.gprof");
+	uint32_t shape = made_shape(&made, "k", 1, 32, 16, 0);
+	struct table *table;
+
+	made_step(&made, 100, 0);
+	made_step(&made, 1000, 1);
+	made_step(&made, 2000, 2);
+	made_step(&made, 3000, 3);
+	made_launch(&made, shape, 1100, 10, 1120, 1200);
+	add_call(&made, 1150, 1250); /* the gap behind it was opened by a wait */
+	collect(&made, 2, 1, 1350, 1450);
+	made_op(&made, "aten::add", 1300, 1500, 0);
+	collect(&made, 0, 2, 1600, 1650);
+	collect(&made, 0, 1, 1910, 1930); /* the GPU works */
+	made_launch(&made, shape, 1880, 10, 1900, 1950);
+	made_launch(&made, shape, 2100, 10, 2120, 2200);
+	gen_close(made.gen, "exit");
+	table = tables_of(&view_budget, made.path, false);
+	ck_assert_double_eq(part(table, "Idle: garbage collection", "total_ns"), 150);
+	ck_assert_double_eq(part(table, "Idle: operators", "total_ns"), 100);
+	table_destroy(table);
+	table = tables_of(&view_gc, made.path, false);
+	ck_assert_uint_eq(table->nr_rows, 2);
+	ck_assert_double_eq(cell(table, 0, "generation"), 0);
+	ck_assert_double_eq(cell(table, 0, "collections"), 2);
+	ck_assert_double_eq(cell(table, 0, "total_ns"), 70);
+	ck_assert_double_eq(cell(table, 0, "longest_ns"), 50);
+	ck_assert_double_eq(cell(table, 0, "steps"), 1);
+	ck_assert_double_eq(cell(table, 1, "collections"), 1);
+	ck_assert_double_eq(cell(table, 1, "collected"), 7);
+	table_destroy(table);
+}
+END_TEST
+
 /* ---- what owns gaps ---- */
 
 /* Gaps come from the last to the first; what lies behind them is not kept. */
@@ -366,5 +420,6 @@ START_TEST(without_steps_all_of_it_is_one)
 END_TEST
 
 UNIT_SUITE("report/budget", a_step_that_kernels_cover_wholly_sums_to_itself,
-	each_moment_counts_for_the_first_that_covers_it, a_gap_is_of_what_takes_most_of_it,
-	random_steps_are_as_painted, without_steps_all_of_it_is_one)
+	each_moment_counts_for_the_first_that_covers_it, a_collection_is_a_part_wherever_it_lies,
+	a_gap_is_of_what_takes_most_of_it, random_steps_are_as_painted,
+	without_steps_all_of_it_is_one)

@@ -17,7 +17,8 @@ Every nanosecond of the window (the steps, or all of the recording) is one part.
 L is the call that launched A. If L ended before the gap began, or if A came later than 10 us after L's end, and that is
 more than half of the gap, the whole gap is `dependency` (longer than 100 us) or `latency`. Else the time up to L's end is
 divided by the state of L's thread (STATES, first that applies), and the rest is `latency`. Annotations but
-those of optimizers, and Python functions, are no state. Where the thread has none, the states of other threads that launch count, else it is `user`.
+those of optimizers, and Python functions but collections of garbage, are no state. Where the thread has none, the states of other threads that launch count,
+and collections in any thread, else it is `user`.
 
 A gap is drained if a wait opened it: L's thread waited when the gap began, or another thread from which L's thread takes over (take_turns).
 """
@@ -32,7 +33,7 @@ import re
 import sqlite3
 import sys
 
-STATES = ["wait", "alloc", "launch", "calls", "loader", "operators"]
+STATES = ["wait", "alloc", "launch", "calls", "gc", "loader", "operators"]
 PARTS = ["computing", "transfer", "communication", "waiting", "copies", *STATES, "user", "latency", "dependency", "unknown"]
 SLOW_LAUNCH_NS = 1_000_000
 LATENCY_NS = 10_000
@@ -46,13 +47,15 @@ LAUNCH = re.compile(r"Launch(?!HostFunc)")
 COPY = re.compile(r"^(cuda|cu|hip)Mem(cpy|set)")
 LOADER = re.compile(r"enumerate\(DataLoader|DataLoaderIter|DataPipe")
 FRAMEWORK = re.compile(r"Optimizer\.(step|zero_grad)#")
+COLLECTION = re.compile(r"garbage collection of generation \d+$")
+PYTHON_ROWS = 0x40000000  # of a timeline: Python of the thread with the rest of the number
 STEP = re.compile(r"^ProfilerStep#(\d+)$")
 DEVICE = {"kernel": "kernel", "gpu_memcpy": "copy", "gpu_memset": "copy"}
 
 Span = collections.namedtuple("Span", "begin end")
 Call = collections.namedtuple("Call", "begin end name thread correlation")
 Activity = collections.namedtuple("Activity", "begin end kind name correlation collective", defaults=[None])
-Trace = collections.namedtuple("Trace", "calls operators loaders activities steps window pid collectives", defaults=[()])
+Trace = collections.namedtuple("Trace", "calls operators loaders activities steps window pid collectives pauses", defaults=[(), ()])
 Gap = collections.namedtuple("Gap", "begin end launch thread")
 # A collective of all ranks: what it has in common on each, and how many there are.
 Collective = collections.namedtuple("Collective", "key ranks")
@@ -140,7 +143,7 @@ def read_kineto(path):
     document = json.loads(text, parse_float=decimal.Decimal, strict=False)
     events = document["traceEvents"] if isinstance(document, dict) else document
     calls, operators, loaders, activities, marks, ends, pids = [], [], [], [], {}, [], collections.Counter()
-    of_calls = []
+    of_calls, pauses = [], []
     for event in events:
         if event.get("ph") != "X" or "ts" not in event:
             continue
@@ -157,6 +160,8 @@ def read_kineto(path):
         elif cat in ("cpu_op", "user_annotation", "python_function"):
             if STEP.match(name):
                 marks[int(STEP.match(name)[1])] = Span(begin, end)
+            elif cat == "python_function" and COLLECTION.match(name):
+                pauses.append((begin, end, (event.get("pid"), event["tid"] & ~PYTHON_ROWS)))
             elif cat != "python_function" and LOADER.search(name):
                 loaders.append((begin, end, thread))
             elif cat == "cpu_op" or (cat == "user_annotation" and FRAMEWORK.match(name)):
@@ -170,7 +175,7 @@ def read_kineto(path):
         ends += [begin, end]
     steps = [(number, marks[number]) for number in sorted(marks)]
     pid = pids.most_common(1)[0][0] if pids else None
-    return Trace(calls, operators, loaders, activities, steps, Span(min(ends), max(ends)) if ends else None, pid, of_calls)
+    return Trace(calls, operators, loaders, activities, steps, Span(min(ends), max(ends)) if ends else None, pid, of_calls, pauses)
 
 
 NSYS_COPIES = {1: "HtoD", 2: "DtoH", 8: "DtoD", 10: "PtoP"}
@@ -235,9 +240,12 @@ def threads(trace, launched):
         spans[thread].append((begin, end, "operators"))
     for begin, end, thread in trace.loaders:
         spans[thread].append((begin, end, "loader"))
+    pauses = [(begin, end, "gc") for begin, end, _ in trace.pauses]
+    for pause, (*_, thread) in zip(pauses, trace.pauses):
+        spans[thread].append(pause)
     of_launches = {launched[a.correlation].thread for a in trace.activities if a.correlation in launched}
     result = {thread: Thread(of_it) for thread, of_it in spans.items()}
-    result[None] = Thread([span for thread in of_launches for span in spans[thread]])
+    result[None] = Thread([span for thread in of_launches for span in spans[thread]] + pauses)
     return result
 
 

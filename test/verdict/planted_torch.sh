@@ -11,7 +11,9 @@ TRIES=5
 # start NAME OUTPUT [INIT-METHOD]: a process of that program; its own measurements go to OUTPUT.
 start()
 {
-	GPROF_DIR=$T/$1 LD_PRELOAD=$(preload) timeout 200 "$TORCH_PYTHON" $program "$1" "${@:3}" >"$2" 2>"$2.err"
+	local python=off
+	case $1 in storm | none) python=gc ;; esac
+	GPROF_PYTHON=$python GPROF_DIR=$T/$1 LD_PRELOAD=$(preload) timeout 200 "$TORCH_PYTHON" $program "$1" "${@:3}" >"$2" 2>"$2.err"
 }
 
 # plant NAME: makes the recording of that name, by one process or two ranks, of which the one that may be late measures.
@@ -77,6 +79,7 @@ judge()
 	case $1 in
 	loader*) predicts "$1" none --remove loader ;;
 	code) predicts "$1" none --scale op:tokenize=0 ;;
+	storm) predicts "$1" none --scale "op:garbage collection.*=0" ;;
 	straggler) predicts "$1" even --remove stragglers ;;
 	esac
 }
@@ -109,7 +112,7 @@ beside()
 }
 
 {
-	beside none loader10 loader60 code gc
+	beside none loader10 loader60 code gc storm
 	beside even straggler
 	beside bound
 } | awk '/^1\.\./ { next } /^(not )?ok [0-9]+ - / { sub(/[0-9]+/, ++number) } { print } /^not ok/ { failed = 1 } END { exit failed }'
