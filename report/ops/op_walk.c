@@ -19,7 +19,6 @@
  */
 #include "report/ops/op_walk.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -643,10 +642,10 @@ bool op_is_collection(uint32_t name)
 	return !strncmp(string_pool_text(name, NULL), collection_text, sizeof(collection_text) - 1);
 }
 
-uint32_t op_collection_name(uint64_t generation)
+uint32_t op_collection_name(uint8_t generation)
 {
 	char name[64];
-	int nr_bytes = snprintf(name, sizeof(name), "%s%" PRIu64, collection_text, generation);
+	int nr_bytes = snprintf(name, sizeof(name), "%s%u", collection_text, generation);
 
 	return string_pool_intern(name, (size_t)nr_bytes);
 }

@@ -63,7 +63,7 @@ struct op_collection {
 };
 
 /* The name of one, of string_pool.h. */
-uint32_t op_collection_name(uint64_t generation);
+uint32_t op_collection_name(uint8_t generation);
 bool op_is_collection(uint32_t name);
 
 struct op_view {

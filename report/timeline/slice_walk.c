@@ -234,7 +234,7 @@ static void walk_collections(const struct slice_walk *walk, const struct batch *
 		slice = host_slice(walk, SLICE_PYTHON, b->col[COL_py_gc_thread][i],
 			b->col[COL_py_gc_begin][i], b->col[COL_py_gc_dur][i]);
 		if (!walk->is_times_only) {
-			slice.name = op_collection_name(b->col[COL_py_gc_generation][i]);
+			slice.name = op_collection_name((uint8_t)b->col[COL_py_gc_generation][i]);
 			slice.category = CATEGORY_PYTHON;
 		}
 		emit(walk, &slice);

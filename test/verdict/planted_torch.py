@@ -4,7 +4,7 @@ A training on the CPU by PyTorch with one trouble: planted_torch.py CAUSE [INIT-
 
     loader10, loader60   the loader has no workers, and takes about so many percent of the step for a batch
     code                 Python works and waits between operators, in a range named "tokenize"
-    gc, storm            Python collects garbage between operators, among half a million objects
+    gc, storm            Python collects garbage between operators, among half a million objects, or 100,000
     straggler, even      one of two ranks (RANK) that communicate by gloo at INIT-METHOD; rank 1 sleeps in its loop, or none does
     none                 none of these
     bound                an operator computes all the time
@@ -28,14 +28,15 @@ STEPS, BATCH = 12, 4
 MEASURED = slice(4, 11)
 WORK_S, CODE_S, LATE_S = 0.2, 0.1, 0.2
 LOADER_S = {"loader10": 0.0224, "loader60": 0.3}
-WORDS, PRODUCTS, OBJECTS = 10_000, 32, 500_000
+WORDS, PRODUCTS = 10_000, 32
+OBJECTS = {"gc": 500_000, "storm": 100_000}
 
 cause = sys.argv[1]
 rank = int(os.environ["RANK"]) if len(sys.argv) > 2 else None
 torch.manual_seed(1)
 torch.set_num_threads(1)
 matrix = torch.ones(128, 128)
-objects = [[] for _ in range(OBJECTS)] if cause in ("gc", "storm") else []
+objects = [[] for _ in range(OBJECTS.get(cause, 0))]
 
 
 class Batches(Dataset):
@@ -63,7 +64,7 @@ def between():
         with record_function("tokenize"):
             sum(len(str(i)) for i in range(WORDS))
             time.sleep(CODE_S)
-    elif cause in ("gc", "storm"):
+    elif cause in OBJECTS:
         gc.collect()
     elif cause == "straggler" and rank == 1:
         time.sleep(LATE_S)
