@@ -23,7 +23,7 @@ fuzz_part = $(word $(2),$(subst :, ,$(1)))
 fuzz_line = $(filter $(1):%,$(FUZZ_LIST))
 FUZZ_TARGETS := $(foreach line,$(FUZZ_LIST),$(call fuzz_part,$(line),1))
 # What is an input, too, but lies elsewhere.
-FUZZ_MORE_stream := test/golden/v1/*.gprof test/golden/v2/graph.gprof
+FUZZ_MORE_stream := test/golden/v1/*.gprof test/golden/v2/graph.gprof test/golden/v2/gc*.gprof
 FUZZ_MORE_summary := test/golden/v1/*.sum
 
 # The table of commands, which stands beside `main`, but not that one.
