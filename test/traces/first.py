@@ -19,7 +19,7 @@ LOADER_PCT = {"resnet50_nw0_v100.json.gz": 33.37}
 LOADER_LESS_PCT = 0.5
 RANKS = {"dlrm_v100_8ranks": 8}
 PARTS = ["computing", "exposed_communication", "exposed_copies", "idle_startup", "idle_allocation", "idle_wait",
-         "idle_staging", "idle_launch", "idle_dataloader", "idle_operators", "idle_os", "idle_user", "idle_latency", "idle_dependency",
+         "idle_staging", "idle_launch", "idle_gc", "idle_dataloader", "idle_operators", "idle_os", "idle_user", "idle_latency", "idle_dependency",
          "idle_unknown"]
 
 

@@ -31,14 +31,14 @@ GPU = {
     "exposed_copies": ["Copies to the GPU", "Copies from the GPU", "Other copies", "Memsets"],
     "idle_startup": ["Idle: start-up"], "idle_allocation": ["Idle: allocation"], "idle_wait": ["Idle: waits"],
     "idle_staging": ["Idle: copy calls"], "idle_launch": ["Idle: launches", "Idle: other calls"],
-    "idle_dataloader": ["Idle: data loader"], "idle_operators": ["Idle: operators"], "idle_os": ["Idle: OS calls"],
+    "idle_gc": ["Idle: garbage collection"], "idle_dataloader": ["Idle: data loader"], "idle_operators": ["Idle: operators"], "idle_os": ["Idle: OS calls"],
     "idle_user": ["Idle: user code in ranges", "Idle: user code"], "idle_latency": ["Idle: latency"],
     "idle_dependency": ["Idle: dependencies"], "idle_unknown": ["Idle or not recorded"],
 }
 CPU = {
     "cpu_operators": ["Idle: operators"], "cpu_dataloader": ["Idle: data loader"], "cpu_communication": GPU["exposed_communication"],
     "cpu_calls": ["Idle: start-up", "Idle: allocation", "Idle: waits", "Idle: copy calls", "Idle: launches", "Idle: other calls"],
-    "cpu_other": ["Idle: OS calls", "Idle: user code in ranges", "Idle: user code", "Idle: latency", "Idle: dependencies"],
+    "cpu_gc": ["Idle: garbage collection"], "cpu_other": ["Idle: OS calls", "Idle: user code in ranges", "Idle: user code", "Idle: latency", "Idle: dependencies"],
 }
 # What the communication was for, where any of it is known.
 WAITS = {"transfer": ["Communication: transfer"], "rank_wait": ["Communication: waiting for a rank"]}
@@ -167,6 +167,8 @@ def findings(have):
         if None not in (finding["saved_ns"], finding["reach_ns"]) and finding["saved_ns"] > finding["reach_ns"] + 1:
             yield f"{finding['cause']} saves more than it reaches: {finding['saved_ns']} of {finding['reach_ns']}"
         want = max(step, row["mean_ns"] or 0)
+        if finding["cause"] == "garbage_collection" and row["outlier_steps"]:
+            continue  # of these steps, too
         is_share = finding["cause"] not in ("kernels_gpu_bound", "operators_cpu_bound", "lost_data")
         if row["processes"] > 1 and row["steps"] and is_share and abs(finding["step_ns"] - want) > len(GPU) + 1e-12 * want:
             yield f"{finding['cause']} is of a step of {finding['step_ns']}, the job's takes {want}"
