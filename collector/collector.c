@@ -25,6 +25,7 @@
 #include "collector/cupti/device.h"
 #include "collector/drain.h"
 #include "collector/exit_message.h"
+#include "collector/sample/cpu_sample.h"
 #include "collector/sample/nvml.h"
 #include "collector/sample/sample.h"
 #include "collector/startup.h"
@@ -540,6 +541,7 @@ static void begin_child(void)
 	loss_forget();
 	stream_forget();
 	sample_forget();
+	cpu_sample_forget();
 	calls_forget();
 	atomic_store(&state.is_attached, false);
 	atomic_store(&state.wants_attach, false);

@@ -33,6 +33,7 @@
 #include "collector/ring/ending.h"
 #include "collector/ring/ring.h"
 #include "collector/ring_to_rows.h"
+#include "collector/sample/cpu_sample.h"
 #include "collector/sample/sample.h"
 #include "collector/startup.h"
 #include "collector/step/control.h"
@@ -365,13 +366,14 @@ static uint32_t next_timeout_ms(void)
 	uint64_t now = clock_monotonic_ns();
 	uint64_t due = drain.flushed_ns + (uint64_t)drain.flush_ms * MS_NS;
 	uint64_t step = drain.stepped_ns + (uint64_t)step_interval_ms() * MS_NS;
-	uint64_t sample = sample_due_ns();
+	uint64_t sample = sample_due_ns(), cpu_sample = cpu_sample_due_ns();
 
 	if (thread_has_main_left()) {
 		return LONELY_MS;
 	}
 	due = step_interval_ms() && step < due ? step : due;
 	due = sample < due ? sample : due;
+	due = cpu_sample < due ? cpu_sample : due;
 	return due > now ? (uint32_t)((due - now + MS_NS - 1) / MS_NS) : 0;
 }
 
@@ -401,6 +403,7 @@ static void work(void)
 	}
 	drain_activity();
 	sample_take(now, atomic_load(&drain.is_attached));
+	cpu_sample_take(now);
 	if (is_due) {
 		ending_look();
 		flush_activity(false);
@@ -455,6 +458,7 @@ static void finish(void)
 	update_windows();
 	flush_activity(true);
 	sample_take(clock_monotonic_ns(), false);
+	cpu_sample_end();
 	flush(false);
 	hang_look();
 	drain.result.cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);

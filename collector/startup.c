@@ -16,6 +16,7 @@
 #include "collector/cupti/callback.h"
 #include "collector/cupti/record.h"
 #include "collector/ring/ring.h"
+#include "collector/sample/cpu_sample.h"
 #include "collector/sample/sample.h"
 #include "collector/step/step.h"
 #include "collector/stream/batch.h"
@@ -274,6 +275,7 @@ static int start(struct block_ticks *ticks)
 	thread_init();
 	step_init(calls_find_hook);
 	sample_init();
+	cpu_sample_init();
 	return 0;
 }
 

@@ -176,7 +176,12 @@ struct gprof_row_head {
 	T(49, estimate, "what another profiler estimated of the launches of a shape")              \
 	T(50, api_count, "API calls that are only counted, of a thread and a function")            \
 	T(51, graph_node, "a node of a CUDA graph was created, or became a copy of another node")  \
-	T(52, py_gc, "a collection of Python's garbage")
+	T(52, py_gc, "a collection of Python's garbage")  \
+	T(53, code_file, "a file of machine code that the process had loaded, named by its id")    \
+	T(54, native_stack,                                                                        \
+		"a stack of machine code, named by its id: its innermost frame and the stack of "  \
+		"the others")                                                                      \
+	T(55, cpu_sample, "a sample of a thread that ran on a CPU in user mode")
 
 #define GPROF_COLUMNS_schema(C, t)                                                                 \
 	C(t, uint16_t, table, UINT)                                                                \
@@ -672,12 +677,37 @@ struct gprof_row_head {
 	C(t, uint32_t, thread, UINT)                                                               \
 	C(t, uint8_t, generation, UINT) /* 0: the youngest */
 
+/* build_id: the ELF note's bytes as hexadecimal digits; 0: the file has none. */
+#define GPROF_COLUMNS_code_file(C, t)                                                              \
+	C(t, uint32_t, id, ID)                                                                     \
+	C(t, uint32_t, path, STRING)                                                               \
+	C(t, uint32_t, build_id, STRING)
+
+/*
+ * The innermost frame; parent: the stack of its caller, 0 for none. address: an address of the file
+ * as its symbols have it; without a file (0), one of the process. In a caller, it is the last byte
+ * of the call.
+ */
+#define GPROF_COLUMNS_native_stack(C, t)                                                           \
+	C(t, uint32_t, id, ID)                                                                     \
+	C(t, uint32_t, parent, UINT)                                                               \
+	C(t, uint32_t, code_file, UINT)                                                            \
+	C(t, uint64_t, address, ADDRESS)
+
+/* task: the kernel's id of the thread, whose name it had then. ns: CPU time that it stands for. */
+#define GPROF_COLUMNS_cpu_sample(C, t)                                                             \
+	C(t, uint64_t, time, TICK)                                                                 \
+	C(t, uint64_t, ns, UINT)                                                                   \
+	C(t, uint32_t, task, UINT)                                                                 \
+	C(t, uint32_t, native_stack, UINT)                                                         \
+	C(t, uint32_t, name, STRING)
+
 enum gprof_table {
 	GPROF_TABLE_NONE = 0,
 #define T(id, name, what) GPROF_TABLE_##name = id,
 	GPROF_TABLES(T)
 #undef T
-	GPROF_NR_TABLES = 53, /* one more than the last id */
+	GPROF_NR_TABLES = 56, /* one more than the last id */
 };
 
 /* The columns that every api_* table of calls begins with. */

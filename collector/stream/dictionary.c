@@ -55,6 +55,7 @@ static struct dictionary_state {
 	struct intern places;
 	struct name_copy copies[DICTIONARY_NR_KNOWN_NAMES];
 	struct later_kernel later[NR_LATER]; /* met last */
+	uint32_t era;
 	bool has_complained;
 } state;
 
@@ -91,7 +92,13 @@ void dictionary_forget(void)
 	intern_forget(&state.functions);
 	intern_forget(&state.places);
 	forget_known();
+	state.era++;
 	atomic_fetch_add(&kernel_names_era, 1); /* shapes are known by their launches, too */
+}
+
+uint32_t dictionary_era(void)
+{
+	return state.era;
 }
 
 /* Complains once in the process, about the first dictionary that has forgotten ids. */

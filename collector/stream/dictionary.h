@@ -19,6 +19,9 @@ int dictionary_init(void);
  */
 void dictionary_forget(void);
 
+/* Counts these, for whoever assigns ids of its own to what the stream defines. */
+uint32_t dictionary_era(void);
+
 /* At each flush: a notice if there is more of something than is remembered. */
 void dictionary_look(void);
 

@@ -141,17 +141,23 @@ uint64_t clock_raw_of_stream(uint64_t raw)
 	return raw - first.raw < UINT64_MAX / 2 ? raw : first.raw;
 }
 
-uint64_t clock_raw_at(uint64_t monotonic_ns)
+uint64_t clock_raw_before(const struct clock_anchor *now, uint64_t monotonic_ns)
 {
-	struct clock_anchor now = clock_take_anchor();
-	uint64_t raw = now.raw - first.raw, since_ns = now.monotonic_ns - first.monotonic_ns;
+	uint64_t raw = now->raw - first.raw, since_ns = now->monotonic_ns - first.monotonic_ns;
 	uint64_t then_ns =
 		monotonic_ns > first.monotonic_ns ? monotonic_ns - first.monotonic_ns : 0;
 
 	if (!since_ns || then_ns >= since_ns) {
-		return now.raw;
+		return now->raw;
 	}
 	return first.raw + (uint64_t)((unsigned __int128)raw * then_ns / since_ns);
+}
+
+uint64_t clock_raw_at(uint64_t monotonic_ns)
+{
+	struct clock_anchor now = clock_take_anchor();
+
+	return clock_raw_before(&now, monotonic_ns);
 }
 
 uint64_t clock_calibrate(void)

@@ -105,6 +105,8 @@ uint64_t clock_raw_of_stream(uint64_t raw);
 
 /* The raw value at an earlier CLOCK_MONOTONIC time, neither before clock_init nor in the future. */
 uint64_t clock_raw_at(uint64_t monotonic_ns);
+/* The same for many times, by one anchor that was taken just now. */
+uint64_t clock_raw_before(const struct clock_anchor *now, uint64_t monotonic_ns);
 
 /* The best of a few tries at reading all clocks at once. */
 struct clock_anchor clock_take_anchor(void);

@@ -62,6 +62,7 @@
 		"inside its caller, or a name is too long (the event is kept)")                    \
 	L(PYTHON_DEPTH, "calls of Python functions or modules nested too deep to record, counted " \
 			"once each time (nothing to do)")                                          \
+	L(CPU_SAMPLE, "CPU sample that found no room in the kernel's buffer (lower GPROF_CPU_HZ)") \
 	L(NOTICE, "notices beyond the first 64 (GPROF_LOG=info in GPROF_LOG_FILE has all)")
 
 enum loss_cause {

@@ -120,6 +120,14 @@ int private_fd_open(
 	return rc;
 }
 
+void private_fd_adopt(struct private_fd *held, int fd)
+{
+	struct stat status = {0};
+
+	look_at(fd, &status);
+	*held = (struct private_fd){fd, status.st_dev, status.st_ino};
+}
+
 int private_fd_check(struct private_fd *held)
 {
 	struct stat now;

@@ -30,6 +30,12 @@ int private_fd_open(
 	struct private_fd *held, const char *path, int flags, enum private_fd_where where);
 
 /*
+ * Takes a descriptor that another call has just opened, and that has no name, for an instant: it is
+ * known by its device and inode, but keeps its number.
+ */
+void private_fd_adopt(struct private_fd *held, int fd);
+
+/*
  * 0: fd is the file. -EBADF: it no longer is, or there is none; fd is -1 now. Other -errno: the
  * file system fails.
  */

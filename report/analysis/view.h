@@ -2,7 +2,7 @@
 /*
  * The views of `summary`. A view is a declaration: its columns, the events that it wants and the
  * state that it gathers from them. Text, CSV, JSON, Markdown, the page, `help`, completion and the
- * manual read that declaration. To add a view, add one file to report/views with
+ * manual read that declaration. To add a view, add one file to report/views or report/host with
  * `VIEW(NAME, ORDER) = {...};`; nothing else lists it.
  */
 #ifndef REPORT_ANALYSIS_VIEW_H

@@ -18,6 +18,8 @@
 #include "report/util/text.h"
 
 #define USUAL_COLUMNS 80u
+/* Not a divisor of the periods that programs have. */
+#define USUAL_CPU_HZ "99"
 
 /* In the order of record_forms. */
 enum form { FORM_SHELL, FORM_DOCKER, FORM_KUBERNETES, FORM_NONE };
@@ -138,6 +140,8 @@ static int take_option(struct launch *launch, int option)
 	switch (option) {
 	case OPTION_SHAPES:
 		return set_variable(launch, VARIABLE_INDEX_TORCH, "shapes");
+	case OPTION_CPU:
+		return set_variable(launch, VARIABLE_INDEX_CPU_HZ, optarg ? optarg : USUAL_CPU_HZ);
 	case OPTION_PRINT:
 		return set_form(launch, optarg);
 	case OPTION_LIBRARY:

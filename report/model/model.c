@@ -15,6 +15,7 @@
 
 #include "report/model/model_marks.h"
 #include "report/util/buf.h"
+#include "report/util/code_symbols.h"
 #include "report/stream/rings.h"
 
 bool model_is_event(unsigned int table)
@@ -42,6 +43,7 @@ bool model_is_event(unsigned int table)
 	case GPROF_TABLE_py_call:
 	case GPROF_TABLE_py_gc:
 	case GPROF_TABLE_nccl:
+	case GPROF_TABLE_cpu_sample:
 		return true;
 	default:
 		return false;
@@ -572,6 +574,28 @@ static void add_py_stack(struct process *p, const struct batch *b, uint32_t i)
 		.line = (uint32_t)b->col[COL_py_stack_line][i]};
 }
 
+static void add_code_file(struct process *p, const struct batch *b, uint32_t i)
+{
+	struct model_code_file *file =
+		idmap_put(&p->code_files, (uint32_t)b->col[COL_code_file_id][i]);
+
+	code_symbols_destroy(file->symbols); /* a damaged stream may define an id twice */
+	*file = (struct model_code_file){.path = process_string(p, b->col[COL_code_file_path][i]),
+		.build_id = b->col[COL_code_file_build_id][i]
+				    ? process_string(p, b->col[COL_code_file_build_id][i])
+				    : 0};
+}
+
+static void add_native_stack(struct process *p, const struct batch *b, uint32_t i)
+{
+	struct model_native_stack *stack =
+		idmap_put(&p->native_stacks, (uint32_t)b->col[COL_native_stack_id][i]);
+
+	*stack = (struct model_native_stack){.parent = (uint32_t)b->col[COL_native_stack_parent][i],
+		.code_file = (uint32_t)b->col[COL_native_stack_code_file][i],
+		.address = b->col[COL_native_stack_address][i]};
+}
+
 static void add_nccl_comm(struct process *p, const struct batch *b, uint32_t i)
 {
 	struct model_nccl_comm *comm =
@@ -614,6 +638,8 @@ static const struct {
 	LOAD(py_file),
 	LOAD(py_code),
 	LOAD(py_stack),
+	LOAD(code_file),
+	LOAD(native_stack),
 	LOAD(nccl_comm),
 #undef LOAD
 };
@@ -689,6 +715,16 @@ static void count_events(struct process *process)
 	}
 }
 
+static void free_symbols(struct process *process)
+{
+	for (size_t i = 0; i < process->code_files.nr; i++) {
+		const struct model_code_file *file = idmap_at(&process->code_files, i);
+
+		code_symbols_destroy(file->symbols);
+	}
+	code_symbols_destroy(process->jit_symbols);
+}
+
 static void free_dictionaries(struct process *process)
 {
 	idmap_fini(&process->strings);
@@ -701,6 +737,9 @@ static void free_dictionaries(struct process *process)
 	idmap_fini(&process->py_files);
 	idmap_fini(&process->py_codes);
 	idmap_fini(&process->py_stacks);
+	free_symbols(process);
+	idmap_fini(&process->code_files);
+	idmap_fini(&process->native_stacks);
 	idmap_fini(&process->nccl_comms);
 	idmap_fini(&process->device_of);
 	idmap_fini(&process->fact_of);
@@ -734,6 +773,8 @@ static void load(struct process *process, struct stream *stream)
 	idmap_init(&process->py_files, sizeof(uint32_t));
 	idmap_init(&process->py_codes, sizeof(struct model_py_code));
 	idmap_init(&process->py_stacks, sizeof(struct model_py_stack));
+	idmap_init(&process->code_files, sizeof(struct model_code_file));
+	idmap_init(&process->native_stacks, sizeof(struct model_native_stack));
 	idmap_init(&process->nccl_comms, sizeof(struct model_nccl_comm));
 	idmap_init(&process->device_of, sizeof(size_t));
 	idmap_init(&process->fact_of, sizeof(size_t));

@@ -76,6 +76,19 @@ struct model_py_stack {
 	uint32_t text, trace_text; /* of string_pool.h, 0: not built yet; see py_stack.h */
 };
 
+/* A file of machine code, and a stack by its innermost frame; see format.h and native_stack.h. */
+struct model_code_file {
+	uint32_t path, build_id; /* of string_pool.h */
+	uint32_t name;		 /* likewise: the path's last part; 0: not built yet */
+	struct code_symbols *symbols;
+};
+
+struct model_native_stack {
+	uint32_t parent, code_file;
+	uint64_t address;
+	uint32_t name; /* of string_pool.h, 0: not built yet */
+};
+
 /* A communicator of NCCL; see format.h. */
 struct model_nccl_comm {
 	uint64_t key;
@@ -150,17 +163,21 @@ struct model_window {
 
 struct process {
 	struct stream *stream;
-	struct idmap strings;	 /* uint32_t of string_pool.h */
-	struct idmap calls;	 /* struct model_call */
-	struct idmap shapes;	 /* struct model_shape */
-	struct idmap places;	 /* struct model_place */
-	struct idmap threads;	 /* struct model_thread */
-	struct idmap op_names;	 /* uint32_t of string_pool.h */
-	struct idmap op_shapes;	 /* uint32_t of string_pool.h */
-	struct idmap py_files;	 /* uint32_t of string_pool.h */
-	struct idmap py_codes;	 /* struct model_py_code */
-	struct idmap py_stacks;	 /* struct model_py_stack */
-	uint8_t *segment_phases; /* enum phase, see phases_of_segment */
+	struct idmap strings;		  /* uint32_t of string_pool.h */
+	struct idmap calls;		  /* struct model_call */
+	struct idmap shapes;		  /* struct model_shape */
+	struct idmap places;		  /* struct model_place */
+	struct idmap threads;		  /* struct model_thread */
+	struct idmap op_names;		  /* uint32_t of string_pool.h */
+	struct idmap op_shapes;		  /* uint32_t of string_pool.h */
+	struct idmap py_files;		  /* uint32_t of string_pool.h */
+	struct idmap py_codes;		  /* struct model_py_code */
+	struct idmap py_stacks;		  /* struct model_py_stack */
+	struct idmap code_files;	  /* struct model_code_file */
+	struct idmap native_stacks;	  /* struct model_native_stack */
+	struct code_symbols *jit_symbols; /* of code without a file, see native_stack.h */
+	bool has_jit_symbols;		  /* or has looked for them */
+	uint8_t *segment_phases;	  /* enum phase, see phases_of_segment */
 	size_t nr_segment_phases;
 	uint32_t loop_thread; /* see loop.h, which sets it at the first question */
 	bool has_loop_thread;

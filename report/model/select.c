@@ -180,6 +180,7 @@ enum select_rule select_rule_of(unsigned int table, unsigned int *column)
 	case GPROF_TABLE_op:
 	case GPROF_TABLE_alloc:
 	case GPROF_TABLE_sample:
+	case GPROF_TABLE_cpu_sample:
 	case GPROF_TABLE_py_call:
 	case GPROF_TABLE_py_gc:
 	case GPROF_TABLE_nccl:

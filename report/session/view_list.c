@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of all views, which the build makes of the lines `VIEW(NAME, ORDER)` in report/views. */
+/* The list of all views, which the build makes of the lines `VIEW(NAME, ORDER)` in report/views
+ * and report/host. */
 #include "report/session/view_list.h"
 
 #include "report/session/summary.h"

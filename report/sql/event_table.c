@@ -11,6 +11,7 @@
 
 #include "report/analysis/utilization.h"
 #include "report/model/api.h"
+#include "report/model/native_stack.h"
 #include "report/model/py_stack.h"
 #include "report/model/select.h"
 #include "report/model/time_axis.h"
@@ -37,6 +38,7 @@ enum role {
 	ROLE_PY_CODE,
 	ROLE_METRIC,
 	ROLE_FIRST, /* pid, rank, step */
+	ROLE_NATIVE_STACK,
 	ROLE_PROCESS,
 	ROLE_HOST_END,
 	ROLE_DEVICE_END,
@@ -60,7 +62,7 @@ static const struct {
 		"local_bytes"},
 	{"op_name", ROLE_OP_NAME, "name$"}, {"op_shape", ROLE_OP_SHAPE, "shapes$"},
 	{"py_stack", ROLE_PY_STACK, "python_stack$"}, {"py_code", ROLE_PY_CODE, "python_function$"},
-	{"metric", ROLE_METRIC, "metric$"},
+	{"native_stack", ROLE_NATIVE_STACK, "stack$"}, {"metric", ROLE_METRIC, "metric$"},
 	{"rank", ROLE_VALUE, "comm_rank"}, /* of a communicator */
 };
 
@@ -70,7 +72,7 @@ static const uint8_t left_out[] = {GPROF_TABLE_schema, GPROF_TABLE_string, GPROF
 	GPROF_TABLE_thread, GPROF_TABLE_call, GPROF_TABLE_ring_launch, GPROF_TABLE_function,
 	GPROF_TABLE_shape, GPROF_TABLE_place, GPROF_TABLE_nvtx, GPROF_TABLE_context,
 	GPROF_TABLE_stream, GPROF_TABLE_op_name, GPROF_TABLE_op_shape, GPROF_TABLE_py_file,
-	GPROF_TABLE_py_code, GPROF_TABLE_py_stack};
+	GPROF_TABLE_py_code, GPROF_TABLE_py_stack, GPROF_TABLE_code_file, GPROF_TABLE_native_stack};
 
 #define ROLES (sizeof(roles) / sizeof(roles[0]))
 
@@ -503,6 +505,8 @@ static struct cell convert_cell(struct event_reader *reader, size_t place,
 		return known_if(value ? py_stack_text(process, (uint32_t)value) : 0, value != 0);
 	case ROLE_PY_CODE:
 		return known_if(value ? py_code_text(process, (uint32_t)value) : 0, value != 0);
+	case ROLE_NATIVE_STACK:
+		return known_if(native_stack_text(process, (uint32_t)value), value != 0);
 	case ROLE_METRIC:
 		return metric_cell(value);
 	case ROLE_HOST_END:
@@ -677,6 +681,14 @@ static void intern_python(struct process *process)
 	}
 }
 
+/* Likewise those of machine code. */
+static void intern_native(struct process *process)
+{
+	for (uint32_t id = 1; id < process->native_stacks.nr_near; id++) {
+		native_stack_text(process, id);
+	}
+}
+
 void event_reader_intern_all(struct event_reader *reader)
 {
 	for (size_t place = 0; place < reader->nr_processes; place++) {
@@ -692,6 +704,7 @@ void event_reader_intern_all(struct event_reader *reader)
 			intern_texts(process, table->source);
 		}
 		intern_python(process);
+		intern_native(process);
 	}
 	for (unsigned int api = 0; api <= GPROF_API_NCCL; api++) {
 		text_cell(api_name(api));

@@ -87,6 +87,9 @@ void gen_python(struct gen *gen);
 /* Steps with collections of Python's garbage: in each one, or rarely and long. */
 void gen_gc(struct gen *gen, bool is_rare);
 
+/* CPU samples with native stacks. */
+void gen_cpu(struct gen *gen);
+
 /* NCCL's operations on one of two ranks. */
 void gen_nccl(struct gen *gen, uint32_t rank);
 

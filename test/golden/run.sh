@@ -79,6 +79,8 @@ for name in small ops python worker; do
 		fi
 	done
 done
+golden v2/cpu.tables "$report" --view cpu,cpu-threads --wide --all v2/cpu.gprof
+golden v2/cpu.json "$report" --view cpu,cpu-threads --format json v2/cpu.gprof
 small=v1/small.gprof
 golden small.info "$report" info $small
 golden small.json "$report" --format json $small

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds the file of machine code at an address: the loader's objects, and executable memory without
+ * a file, such as that of a just-in-time compiler. For the drain thread.
+ */
+#ifndef COLLECTOR_SAMPLE_CODE_MAP_H
+#define COLLECTOR_SAMPLE_CODE_MAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct code_place {
+	uint32_t file;	  /* of table code_file; 0: none */
+	uint64_t address; /* as the file's symbols have it, or of the process */
+};
+
+/*
+ * Takes the loader's objects, if it has loaded or unloaded any since the last time. Cheap if it has
+ * not.
+ */
+void code_map_look(void);
+
+/* Reads the executable memory of the process at the next look. Costs a read of /proc/self/maps. */
+void code_map_want_memory(void);
+
+/* Returns false if no code is known at the address. The file's id is good until the next look. */
+bool code_map_find(uint64_t address, struct code_place *place);
+
+/* Releases the memory. */
+void code_map_fini(void);
+
+/* ---- pure, for the tests ---- */
+
+/*
+ * Finds the build ID in the notes of an object. Returns its bytes, *nr_bytes of them, or NULL.
+ * align: of the notes, 4 or 8.
+ */
+const uint8_t *code_map_build_id(
+	const uint8_t *notes, uint64_t nr_note_bytes, uint64_t align, uint32_t *nr_bytes);
+
+/* The addresses of a line of /proc/PID/maps; false if the memory is not executable. */
+bool code_map_read_line(const char *line, uint64_t *begin, uint64_t *end);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Samples what the threads of the process do on CPUs, GPROF_CPU_HZ times per second of CPU time of
+ * each: rows of table cpu_sample. The kernel takes the samples (perf_event_open, a software clock,
+ * user mode only), follows frame pointers, and writes into a buffer for each thread, which the
+ * drain reads. The target runs no instruction and gets no signal for it. For the drain thread.
+ */
+#ifndef COLLECTOR_SAMPLE_CPU_SAMPLE_H
+#define COLLECTOR_SAMPLE_CPU_SAMPLE_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* At the start: reads GPROF_CPU_HZ. */
+void cpu_sample_init(void);
+
+/*
+ * Reads the buffers if that is due at now_ns (CLOCK_MONOTONIC), and finds new threads. Samples of
+ * times without a record window are dropped, exact to an interval of reads.
+ */
+void cpu_sample_take(uint64_t now_ns);
+
+/* When the next read is due, on the same clock; UINT64_MAX if none. */
+uint64_t cpu_sample_due_ns(void);
+
+/* Reads what is left, and ends sampling. */
+void cpu_sample_end(void);
+
+/* In a forked child, which has none of its parent's buffers, before it starts its own. */
+void cpu_sample_forget(void);
+
+/* ---- pure, for the tests ---- */
+
+/* A sample as the kernel has it. */
+struct cpu_sample_record {
+	uint64_t monotonic_ns;
+	const uint64_t *addresses; /* the innermost first, with the kernel's marks of context */
+	uint64_t nr;
+};
+
+/* From the bytes of a record; false if it is no sample, or is malformed. */
+bool cpu_sample_decode(
+	const struct perf_event_header *header, size_t nr_bytes, struct cpu_sample_record *sample);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Assigns ids to files of machine code and to stacks, and adds the rows that define them, as
+ * dictionary.h does. For the drain thread.
+ */
+#ifndef COLLECTOR_SAMPLE_NATIVE_STACK_H
+#define COLLECTOR_SAMPLE_NATIVE_STACK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Returns 0 or -ENOMEM. */
+int native_stack_init(void);
+
+/* Releases the memory. */
+void native_stack_fini(void);
+
+/*
+ * The id of a file; build_id: its bytes, of which there may be none. Ids are good until
+ * dictionary_era changes, as those of stacks are.
+ */
+uint32_t native_stack_file(const char *path, const uint8_t *build_id, size_t nr_bytes);
+
+/* The id of the stack whose innermost frame is at that address; see table native_stack. */
+uint32_t native_stack_add(uint32_t parent, uint32_t file, uint64_t address);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads by CPU samples: which of them used the CPUs, and in which function most. */
+#include "report/analysis/view.h"
+#include "report/model/native_stack.h"
+#include "report/util/hash.h"
+
+/* The kernel gives the number of a thread that has ended to another one, with another name. */
+struct key {
+	struct process *process;
+	uint32_t tid, name;
+};
+
+struct samples {
+	uint32_t stack;
+	uint64_t nr;
+};
+
+struct row {
+	struct key key;
+	uint64_t nr, ns;
+	struct idmap stacks; /* struct samples by native_stack */
+	UT_hash_handle hh;
+};
+
+struct cpu_threads_view {
+	struct view_input input;
+	struct row *rows;
+	uint64_t nr;
+};
+
+static const struct scan_want wants[] = {
+	{GPROF_TABLE_cpu_sample,
+		COL_BIT(COL_cpu_sample_ns) | COL_BIT(COL_cpu_sample_task) |
+			COL_BIT(COL_cpu_sample_native_stack) | COL_BIT(COL_cpu_sample_name),
+		0},
+};
+
+static void on_batch(void *context, struct process *process, const struct batch *b)
+{
+	struct cpu_threads_view *view = context;
+
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		uint64_t name = b->col[COL_cpu_sample_name][i];
+		struct key key = {process, (uint32_t)b->col[COL_cpu_sample_task][i],
+			name ? process_string(process, name) : 0};
+		uint32_t stack = (uint32_t)b->col[COL_cpu_sample_native_stack][i];
+		struct samples *samples;
+		struct row *row;
+
+		hash_put(view->rows, key, &key, row);
+		if (!row->nr++) {
+			idmap_init(&row->stacks, sizeof(struct samples));
+		}
+		row->ns += b->col[COL_cpu_sample_ns][i];
+		samples = idmap_put(&row->stacks, stack);
+		samples->stack = stack;
+		samples->nr++;
+		view->nr++;
+	}
+}
+
+/* The function with the most samples of its own. Sets how many these are. */
+static uint32_t find_hottest(const struct row *row, uint64_t *nr_samples)
+{
+	struct idmap functions; /* uint64_t by number of the name */
+	uint32_t hottest = 0;
+
+	*nr_samples = 0;
+	idmap_init(&functions, sizeof(uint64_t));
+	for (size_t i = 0; i < row->stacks.nr; i++) {
+		const struct samples *samples = idmap_at(&row->stacks, i);
+		uint32_t caller, function;
+		uint64_t *sum;
+
+		function = native_stack_frame(row->key.process, samples->stack, &caller).function;
+		sum = idmap_put(&functions, function);
+		*sum += samples->nr;
+		if (*sum > *nr_samples) {
+			*nr_samples = *sum;
+			hottest = function;
+		}
+	}
+	idmap_fini(&functions);
+	return hottest;
+}
+
+/* ---- the table ---- */
+
+enum column { PID, RANK, TID, SHARE, TIME, SAMPLES, NAME, HOTTEST_SHARE, HOTTEST };
+
+static const struct table_column columns[] = {
+	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID, .help = "process ID"),
+	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_COUNT, .help = "rank in the job"),
+	[TID] = TABLE_COLUMN("tid", "TID", TABLE_ID, TABLE_MEMBER(row, key.tid)),
+	[SHARE] = TABLE_COLUMN("share_pct", "% of samples", TABLE_PERCENT),
+	[TIME] = TABLE_COLUMN("cpu_ns", "CPU", TABLE_TIME,
+		.help = "estimated CPU time in user mode", TABLE_MEMBER(row, ns)),
+	[SAMPLES] = TABLE_COLUMN("samples", "Samples", TABLE_COUNT, TABLE_MEMBER(row, nr)),
+	[NAME] = TABLE_COLUMN("name", "Thread", TABLE_NAME),
+	[HOTTEST_SHARE] = TABLE_COLUMN("function_share_pct", "% in function", TABLE_PERCENT,
+		.help = "of the thread's samples"),
+	[HOTTEST] = TABLE_COLUMN("function", "Hottest function", TABLE_NAME, .is_minor = true,
+		.help = "with the most samples of the thread in itself"),
+};
+
+static void fill_table(void *state, struct table *table)
+{
+	struct cpu_threads_view *view = state;
+
+	for (const struct row *row = view->rows; row; row = row->hh.next) {
+		struct table_cell *cells = table_add(table, row);
+		uint64_t nr_hottest;
+		uint32_t hottest = find_hottest(row, &nr_hottest);
+
+		view_fill_process(row->key.process, &cells[PID]);
+		table_set_share(&cells[SHARE], (double)row->nr, (double)view->nr);
+		if (row->key.name) {
+			table_set_integer(&cells[NAME], row->key.name);
+		}
+		if (hottest) {
+			table_set_integer(&cells[HOTTEST], hottest);
+			table_set_share(&cells[HOTTEST_SHARE], (double)nr_hottest, (double)row->nr);
+		}
+	}
+	table_sort(table, "cpu");
+	if (!view->nr) {
+		table_note(table, "No CPU samples were recorded; use gprof-record --cpu "
+				  "(GPROF_CPU_HZ=99).");
+	}
+}
+
+static void fini(void *state)
+{
+	struct cpu_threads_view *view = state;
+
+	for (struct row *row = view->rows; row; row = row->hh.next) {
+		idmap_fini(&row->stacks);
+	}
+	hash_free(view->rows);
+}
+
+VIEW(cpu_threads, 354) = {
+	.name = "cpu-threads",
+	.subject = VIEW_ABOUT_HOST,
+	.help = "threads by the CPU time that they used, by samples",
+	.about = "Shares are of all CPU samples of the table; see view cpu. A thread that changes "
+		 "its name has a row for each.",
+	.is_default = true,
+	.is_empty_hidden = true,
+	.title = "CPU samples per thread",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct cpu_threads_view),
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, NULL, on_batch, NULL},
+	.fill = fill_table,
+	.fini = fini,
+};

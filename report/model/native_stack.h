@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names of the frames of native stacks. The stream has addresses in files; the names come from
+ * these files when they are first shown, if they are still there and their build IDs are the
+ * recorded ones.
+ */
+#ifndef REPORT_MODEL_NATIVE_STACK_H
+#define REPORT_MODEL_NATIVE_STACK_H
+
+#include "report/model/model.h"
+
+/* A damaged stream may have cycles. The recorder writes 127 frames at most. */
+#define NATIVE_STACK_MOST_FRAMES 256u
+
+struct native_frame {
+	uint32_t function; /* of string_pool.h; without a symbol "libx.so+0x1234" */
+	uint32_t file;	   /* of string_pool.h, without folders; 0: code in memory without a file */
+};
+
+/* The frame of the stack with that id, and that of its caller's stack, 0 for none. */
+struct native_frame native_stack_frame(struct process *process, uint32_t stack, uint32_t *caller);
+
+/*
+ * The number in string_pool.h of the text of a stack, innermost frame first: "add <- run <- main".
+ */
+uint32_t native_stack_text(struct process *process, uint32_t stack);
+
+#endif
