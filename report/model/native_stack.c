@@ -40,7 +40,8 @@ static struct code_symbols *open_symbols(
 	}
 	buf_text(&whole, path);
 	buf_char(&whole, '\0');
-	symbols = code_symbols_open(whole.bytes, build_id);
+	symbols =
+		code_symbols_open(whole.bytes, build_id, process->stream->header.start_realtime_ns);
 	buf_fini(&whole);
 	return symbols;
 }

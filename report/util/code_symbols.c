@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "report/util/buf.h"
@@ -305,15 +306,25 @@ struct code_symbols *code_symbols_of_elf(const void *bytes, size_t nr_bytes, con
 	return symbols ? sorted(symbols) : NULL;
 }
 
-/* Maps a whole file; NULL if it cannot be read. */
-static void *map_file(const char *path, uint64_t *nr_bytes)
+static bool is_newer(int fd, uint64_t ns)
+{
+	struct stat status;
+
+	return fstat(fd, &status) ||
+	       (uint64_t)status.st_mtim.tv_sec * 1000000000u + (uint64_t)status.st_mtim.tv_nsec >
+		       ns;
+}
+
+/* Maps a whole file; NULL if it cannot be read, or has changed after that time. */
+static void *map_file(const char *path, uint64_t not_after_ns, uint64_t *nr_bytes)
 {
 	int fd = plain_file_open(path, nr_bytes);
 	void *bytes = MAP_FAILED;
 
 	if (fd >= 0) {
-		bytes = *nr_bytes ? mmap(NULL, *nr_bytes, PROT_READ, MAP_PRIVATE, fd, 0)
-				  : MAP_FAILED;
+		bytes = *nr_bytes && !is_newer(fd, not_after_ns)
+				? mmap(NULL, *nr_bytes, PROT_READ, MAP_PRIVATE, fd, 0)
+				: MAP_FAILED;
 		close(fd);
 	}
 	return bytes == MAP_FAILED ? NULL : bytes;
@@ -332,7 +343,7 @@ static bool has_debug_names(struct code_symbols *symbols, const char *build_id)
 	}
 	buf_printf(&path, "/usr/lib/debug/.build-id/%.2s/%s.debug", build_id, build_id + 2);
 	buf_char(&path, '\0');
-	bytes = map_file(path.bytes, &nr_bytes);
+	bytes = map_file(path.bytes, UINT64_MAX, &nr_bytes);
 	buf_fini(&path);
 	if (bytes) {
 		elf = (struct elf){.bytes = bytes, .nr_bytes = nr_bytes};
@@ -343,10 +354,11 @@ static bool has_debug_names(struct code_symbols *symbols, const char *build_id)
 	return has_names;
 }
 
-struct code_symbols *code_symbols_open(const char *path, const char *build_id)
+struct code_symbols *code_symbols_open(
+	const char *path, const char *build_id, uint64_t not_after_ns)
 {
 	uint64_t nr_bytes = 0;
-	void *bytes = map_file(path, &nr_bytes);
+	void *bytes = map_file(path, *build_id ? UINT64_MAX : not_after_ns, &nr_bytes);
 	struct code_symbols *symbols;
 
 	if (!bytes) {

@@ -13,10 +13,12 @@ struct code_symbols;
 
 /*
  * Reads the functions of the file; build_id: that which the file must have, as hexadecimal digits,
- * "" if none. A stripped file's names come from its debug file, if that is in /usr/lib/debug.
- * Returns NULL if there is no such file, or if it is another one.
+ * "" if none: then it must not have changed after that time (since 1970). A stripped file's names
+ * come from its debug file, if that is in /usr/lib/debug. Returns NULL if there is no such file, or
+ * if it is another one.
  */
-struct code_symbols *code_symbols_open(const char *path, const char *build_id);
+struct code_symbols *code_symbols_open(
+	const char *path, const char *build_id, uint64_t not_after_ns);
 
 /* The same from the bytes of an ELF file. */
 struct code_symbols *code_symbols_of_elf(const void *bytes, size_t nr_bytes, const char *build_id);

@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- *	s_cpu STEPS WORK [late]
+ *	s_cpu STEPS WORK [late|fork|refused]
  *
  * Spends CPU time in known shares: of each step three parts in work_three, called by its own
  * caller, and one part in work_one; a thread named "s_cpu worker" spends two parts in work_two,
- * begun after the first call of CUDA, or before it (late). WORK is what a part is, in thousands of
+ * begun after the first call of CUDA, or before it (late). With fork, a child then spends as many
+ * steps in work_one, on another thread than its main one. With refused, a filter as those of
+ * containers first forbids perf_event_open. WORK is what a part is, in thousands of
  * rounds of one loop. The threads meet at each step. It prints what it has computed.
  */
 #include "test/prog/prog.h"
 
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #ifdef __clang__
 #define WORK static __attribute__((noinline))
@@ -71,13 +81,55 @@ static void *worker(void *sum)
 	return NULL;
 }
 
+static void forbid_perf(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) {
+		perror("seccomp");
+		exit(1);
+	}
+}
+
+static void *child_worker(void *sum)
+{
+	for (int i = 0; i < nr_steps; i++) {
+		*(unsigned long *)sum += work_one(rounds);
+	}
+	return NULL;
+}
+
+static int run_child(void)
+{
+	unsigned long sum = 0;
+	pthread_t thread;
+	int device;
+
+	cudaGetDevice(&device);
+	pthread_create(&thread, NULL, child_worker, &sum);
+	pthread_join(thread, NULL);
+	printf("child %lx\n", sum);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	bool is_late = argc > 3 && !strcmp(argv[3], "late");
+	bool has_child = argc > 3 && !strcmp(argv[3], "fork");
 	unsigned long sum = 0, other = 0;
 	pthread_t thread;
 	void *memory;
 
+	if (argc > 3 && !strcmp(argv[3], "refused")) {
+		forbid_perf();
+	}
 	nr_steps = argc > 1 ? atoi(argv[1]) : 10;
 	rounds = (argc > 2 ? strtoul(argv[2], NULL, 10) : 1000) * 1000;
 	pthread_barrier_init(&together, NULL, 2);
@@ -93,6 +145,10 @@ int main(int argc, char **argv)
 		sum += call_three(rounds) + work_one(rounds);
 	}
 	pthread_join(thread, NULL);
+	if (has_child && !fork()) {
+		return run_child();
+	}
+	wait(NULL);
 	printf("%lx\n", sum + other);
 	return 0;
 }

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/sample/cpu_sample.h"
+
+#include <sys/mman.h>
+
+#include "collector/sample/code_map.h"
+#include "collector/sample/native_stack.h"
+#include "collector/stream/dictionary.h"
+#include "test/unit/unit.h"
+#include "test/unit/written.h"
+
+static struct decode_block *blocks;
+static size_t nr_blocks;
+
+static void finish(void)
+{
+	native_stack_fini();
+	blocks = written_end(&nr_blocks);
+}
+
+struct record {
+	struct perf_event_header header;
+	uint64_t words[8];
+};
+
+static struct record make_record(uint64_t nr)
+{
+	return (struct record){{.type = PERF_RECORD_SAMPLE, .size = sizeof(struct record)},
+		{1234, nr, 11, 12, 13}};
+}
+
+START_TEST(a_sample_has_its_time_and_its_addresses)
+{
+	struct record record = make_record(3);
+	struct cpu_sample_record sample;
+
+	ck_assert(cpu_sample_decode(&record.header, sizeof(record), &sample));
+	ck_assert_uint_eq(sample.monotonic_ns, 1234);
+	ck_assert_uint_eq(sample.nr, 3);
+	ck_assert_uint_eq(sample.addresses[2], 13);
+}
+END_TEST
+
+START_TEST(records_that_claim_more_than_they_have_are_none)
+{
+	static const uint64_t wrong[] = {7, 1000, UINT64_MAX, UINT64_MAX - 1};
+	struct record record = make_record(6);
+	struct cpu_sample_record sample;
+
+	ck_assert(cpu_sample_decode(&record.header, sizeof(record), &sample));
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		record.words[1] = wrong[i];
+		ck_assert_msg(
+			!cpu_sample_decode(&record.header, sizeof(record), &sample), "%zu", i);
+	}
+	record.words[1] = 0;
+	for (size_t nr_bytes = 0; nr_bytes < 24; nr_bytes++) {
+		ck_assert(!cpu_sample_decode(&record.header, nr_bytes, &sample));
+	}
+	ck_assert(cpu_sample_decode(&record.header, 24, &sample));
+	record.header.type = PERF_RECORD_COMM;
+	ck_assert(!cpu_sample_decode(&record.header, sizeof(record), &sample));
+}
+END_TEST
+
+/* Notes with a name of 4 bytes. */
+struct note {
+	uint32_t nr_name_bytes, nr_bytes, type;
+	char name[4];
+	uint8_t content[8];
+};
+
+START_TEST(the_build_id_is_the_note_of_its_kind)
+{
+	const struct note notes[] = {
+		{4, 8, 5 /* properties */, "GNU", {1, 1, 1, 1, 1, 1, 1, 1}},
+		{4, 8, 3, "Xen", {2, 2, 2, 2, 2, 2, 2, 2}},
+		{4, 8, 3, "GNU", {3, 4, 5, 6, 7, 8, 9, 10}},
+	};
+	uint32_t nr = 0;
+	const uint8_t *id = code_map_build_id((const uint8_t *)notes, sizeof(notes), 4, &nr);
+
+	ck_assert_ptr_eq(id, notes[2].content);
+	ck_assert_uint_eq(nr, 8);
+	ck_assert_ptr_null(code_map_build_id((const uint8_t *)notes, 2 * sizeof(notes[0]), 4, &nr));
+}
+END_TEST
+
+START_TEST(notes_that_are_cut_or_lie_have_no_build_id)
+{
+	struct note note = {4, 8, 3, "GNU", {0}};
+	uint32_t nr;
+
+	for (uint64_t nr_bytes = 0; nr_bytes < sizeof(note); nr_bytes++) {
+		ck_assert_ptr_null(code_map_build_id((const uint8_t *)&note, nr_bytes, 4, &nr));
+	}
+	note.nr_bytes = UINT32_MAX;
+	ck_assert_ptr_null(code_map_build_id((const uint8_t *)&note, sizeof(note), 8, &nr));
+	note = (struct note){UINT32_MAX, 8, 3, "GNU", {0}};
+	ck_assert_ptr_null(code_map_build_id((const uint8_t *)&note, sizeof(note), 4, &nr));
+}
+END_TEST
+
+START_TEST(only_executable_memory_counts)
+{
+	uint64_t begin, end;
+
+	ck_assert(code_map_read_line("7f00-7fff r-xp 00000000 00:00 0 ", &begin, &end));
+	ck_assert_uint_eq(begin, 0x7f00);
+	ck_assert_uint_eq(end, 0x7fff);
+	ck_assert(code_map_read_line("7f00-7fff rwxs 00000000 00:01 5 /memfd:jit", &begin, &end));
+	ck_assert(!code_map_read_line("7f00-7fff rw-p 00000000 00:00 0", &begin, &end));
+	ck_assert(!code_map_read_line("7f00-7fff", &begin, &end));
+	ck_assert(!code_map_read_line("7f00-7fff r", &begin, &end));
+	ck_assert(!code_map_read_line("", &begin, &end));
+	ck_assert(!code_map_read_line("x", &begin, &end));
+}
+END_TEST
+
+START_TEST(code_of_the_program_is_found_and_other_memory_is_not)
+{
+	const uint64_t here = (uint64_t)(uintptr_t)&unit_suite;
+	struct code_place place, again;
+
+	written_begin();
+	ck_assert_int_eq(native_stack_init(), 0);
+	code_map_look();
+	ck_assert(!code_map_find(8, &place));
+	ck_assert_uint_eq(place.file, 0);
+	ck_assert_uint_eq(place.address, 8);
+	ck_assert(!code_map_find((uint64_t)(uintptr_t)&place, &place));
+	ck_assert(code_map_find(here, &place));
+	ck_assert_uint_ne(place.file, 0);
+	ck_assert(code_map_find(here + 1, &again));
+	ck_assert_uint_eq(again.file, place.file);
+	ck_assert_uint_eq(again.address, place.address + 1);
+	code_map_look(); /* nothing was loaded */
+	ck_assert(code_map_find(here, &again));
+	ck_assert_uint_eq(again.file, place.file);
+	code_map_fini();
+	finish();
+	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_code_file), 1);
+}
+END_TEST
+
+/* As a just-in-time compiler makes it. */
+START_TEST(code_without_a_file_is_found_when_wanted)
+{
+	void *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const uint64_t at = (uint64_t)(uintptr_t)code + 100;
+	struct code_place place;
+
+	ck_assert_ptr_ne(code, MAP_FAILED);
+	written_begin();
+	ck_assert_int_eq(native_stack_init(), 0);
+	code_map_look();
+	ck_assert(!code_map_find(at, &place));
+	code_map_want_memory();
+	code_map_look();
+	ck_assert(code_map_find(at, &place));
+	ck_assert_uint_eq(place.file, 0);
+	ck_assert_uint_eq(place.address, at);
+	code_map_fini();
+	finish();
+}
+END_TEST
+
+START_TEST(stacks_share_their_outer_frames)
+{
+	uint32_t file, outer, inner;
+
+	written_begin();
+	ck_assert_int_eq(native_stack_init(), 0);
+	file = native_stack_file("/lib/one.so", (const uint8_t *)"\x0a\xff", 2);
+	ck_assert_uint_eq(native_stack_file("/lib/one.so", (const uint8_t *)"\x0a\xff", 2), file);
+	ck_assert_uint_ne(native_stack_file("/lib/one.so", NULL, 0), file);
+	outer = native_stack_add(0, file, 0x10);
+	inner = native_stack_add(outer, file, 0x20);
+	ck_assert_uint_eq(native_stack_add(outer, file, 0x20), inner);
+	ck_assert_uint_ne(native_stack_add(outer, file, 0x21), inner);
+	finish();
+	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_code_file), 2);
+	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_native_stack), 3);
+}
+END_TEST
+
+START_TEST(forgotten_stacks_are_defined_again)
+{
+	uint32_t file, stack;
+
+	written_begin();
+	ck_assert_int_eq(native_stack_init(), 0);
+	file = native_stack_file("/lib/one.so", NULL, 0);
+	stack = native_stack_add(0, file, 0x10);
+	dictionary_forget();
+	ck_assert_uint_gt(native_stack_file("/lib/one.so", NULL, 0), file);
+	ck_assert_uint_gt(native_stack_add(0, file, 0x10), stack);
+	finish();
+	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_native_stack), 2);
+}
+END_TEST
+
+UNIT_SUITE("cpu_sample", a_sample_has_its_time_and_its_addresses,
+	records_that_claim_more_than_they_have_are_none, the_build_id_is_the_note_of_its_kind,
+	notes_that_are_cut_or_lie_have_no_build_id, only_executable_memory_counts,
+	code_of_the_program_is_found_and_other_memory_is_not,
+	code_without_a_file_is_found_when_wanted, stacks_share_their_outer_frames,
+	forgotten_stacks_are_defined_again)
