@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # CPU samples: shares of functions whose work is known by count, threads that were there before and after the start,
-# forked children, names, refusals. perf is the witness of the shares where it works.
+# forked children, names, refusals. t116 has perf as the witness of the shares.
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ
 [[ $B != *san-thread ]] || skip "ThreadSanitizer does not support threads after a fork with threads"
@@ -59,19 +59,6 @@ is "work_three" "$(query '[.cpu_threads.rows[] | select(.name == "s_cpu")][0].fu
 is 100 "$(query '[.cpu.rows[].share_pct] | add | round')" "all shares"
 is "$(query '[.cpu.rows[].samples] | add')" "$(query '[.cpu_threads.rows[].samples] | add')" "samples of both tables"
 is 1000000 "$(query '.cpu.rows[0] | .self_ns / .samples')" "time of a sample"
-
-# A program that perf samples at the same time has the same shares.
-if [[ $B != *san-* ]] && perf record -q -e task-clock:u -c 1000000 -o "$T/perf.data" true 2>/dev/null; then
-	LD_LIBRARY_PATH=$SIM perf record -q -e task-clock:u -c 1000000 -o "$T/perf.data" "$B/integ/s_cpu" 5 $work >/dev/null 2>"$T/perf.err"
-	perf script -i "$T/perf.data" -F ip,sym 2>/dev/null | awk '{n[$2]++} END {for (name in n) print name, n[name]}' >"$T/perf"
-	of_perf()
-	{
-		awk -v name="$1" '$1 == name {n = $2} END {print n + 0}' "$T/perf"
-	}
-	is_near "$(share "$(of_perf work_three)" "$(of_perf work_one)")" "$(share "$three" "$one")" 8 "share of work_three beside perf's"
-else
-	echo "SKIP-PART no perf that works: its shares are not compared"
-fi
 
 # ---- threads ----
 run 3 $work late
