@@ -52,12 +52,16 @@
 /* Header, time, number of frames, and all frames with a mark of context. */
 #define RECORD_BYTES (sizeof(struct perf_event_header) + 8 * (2 + MAX_FRAMES + 1))
 #define NAME_BYTES   16u
+/* For the first size of a buffer: a stack of some 20 frames, and so many threads. */
+#define USUAL_RECORD_BYTES 192u
+#define USUAL_THREADS	   128u
 /* The kernel's own, where /proc does not show it. */
 #define DEFAULT_MLOCK_KB 516u
 
 struct thread {
 	uint32_t tid;
 	bool is_seen;
+	bool is_full; /* its buffer was, more than by half */
 	char name[NAME_BYTES];
 	struct perf_event_mmap_page *ring; /* NULL: not sampled */
 };
@@ -68,7 +72,7 @@ static struct cpu_sample_state {
 	struct thread *threads;	   /* MAX_THREADS */
 	uint32_t nr_threads, next; /* where a scan looks for the next one first */
 	uint32_t own_tid;
-	uint32_t ring_bytes; /* without its first page */
+	uint32_t first_ring_bytes, most_ring_bytes; /* without the first page */
 	uint32_t page_bytes;
 	uint64_t locked_bytes, max_locked_bytes;
 	bool is_running, was_open;
@@ -129,40 +133,6 @@ static int open_event(uint32_t tid)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* A smaller buffer rather than none. */
-static void *map_ring(int fd, uint32_t *nr_bytes)
-{
-	for (uint32_t bytes = state.ring_bytes; bytes >= state.page_bytes; bytes /= 2) {
-		void *ring = MAP_FAILED;
-
-		if (state.locked_bytes + state.page_bytes + bytes <= state.max_locked_bytes) {
-			ring = mmap(NULL, state.page_bytes + bytes, PROT_READ | PROT_WRITE,
-				MAP_SHARED, fd, 0);
-		}
-		if (ring != MAP_FAILED) {
-			*nr_bytes = state.page_bytes + bytes;
-			return ring;
-		}
-	}
-	return NULL;
-}
-
-static int open_ring(struct thread *thread)
-{
-	struct private_fd held;
-	int fd = open_event(thread->tid);
-	uint32_t nr_bytes = 0;
-
-	if (fd < 0) {
-		return fd;
-	}
-	private_fd_adopt(&held, fd);
-	thread->ring = map_ring(fd, &nr_bytes);
-	private_fd_close(&held);
-	state.locked_bytes += nr_bytes;
-	return thread->ring ? 0 : -ENOMEM;
-}
-
 static void close_ring(struct thread *thread)
 {
 	size_t nr_bytes;
@@ -172,6 +142,47 @@ static void close_ring(struct thread *thread)
 		munmap(thread->ring, nr_bytes);
 		state.locked_bytes -= nr_bytes;
 		thread->ring = NULL;
+	}
+}
+
+/*
+ * Gives the thread a new event with a buffer of that size, in place of the one that it has. Returns
+ * 0 or -errno; then it keeps what it has.
+ */
+static int open_ring(struct thread *thread, uint32_t ring_bytes)
+{
+	size_t nr_bytes = state.page_bytes + ring_bytes;
+	void *ring = MAP_FAILED;
+	struct private_fd held;
+	int fd;
+
+	if (state.locked_bytes + nr_bytes > state.max_locked_bytes) {
+		return -ENOMEM;
+	}
+	fd = open_event(thread->tid);
+	if (fd < 0) {
+		return fd;
+	}
+	private_fd_adopt(&held, fd);
+	ring = mmap(NULL, nr_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	private_fd_close(&held);
+	if (ring == MAP_FAILED) {
+		return -ENOMEM;
+	}
+	close_ring(thread);
+	thread->ring = ring;
+	state.locked_bytes += nr_bytes;
+	return 0;
+}
+
+/* Threads that run all the time, in deep stacks, get more room than those that wait. */
+static void grow_ring(struct thread *thread)
+{
+	uint64_t bytes = 2 * thread->ring->data_size;
+
+	thread->is_full = false;
+	if (bytes <= state.most_ring_bytes) {
+		open_ring(thread, (uint32_t)bytes);
 	}
 }
 
@@ -202,7 +213,10 @@ static void add_thread(uint32_t tid)
 		report_no_room(0);
 		return;
 	}
-	rc = open_ring(thread);
+	rc = open_ring(thread, state.first_ring_bytes);
+	if (rc == -ENOMEM) {
+		rc = open_ring(thread, state.page_bytes);
+	}
 	if (rc == -ESRCH) {
 		return; /* it has ended */
 	}
@@ -386,6 +400,7 @@ static void read_ring(struct thread *thread, const struct clock_anchor *now, boo
 		uint64_t words[(RECORD_BYTES + 7) / 8];
 	} record;
 
+	thread->is_full = 2 * (head - at) > ring->data_size;
 	while (head - at >= sizeof(record.header)) {
 		copy_out(&record, data, at, ring->data_size, sizeof(record.header));
 		if (record.header.size < sizeof(record.header) || record.header.size > head - at) {
@@ -410,6 +425,9 @@ static void read_all(bool is_wanted)
 	for (uint32_t i = 0; i < state.nr_threads; i++) {
 		if (state.threads[i].ring) {
 			read_ring(&state.threads[i], &now, is_wanted);
+		}
+		if (state.threads[i].is_full && state.is_running) {
+			grow_ring(&state.threads[i]);
 		}
 	}
 }
@@ -459,12 +477,12 @@ static uint64_t find_max_locked(void)
 	return kb * 1024 * (nr_cpus > 0 ? (uint64_t)nr_cpus : 1);
 }
 
-/* Two reads may lie further apart than READ_NS where CPUs are scarce. */
-static uint32_t find_ring_bytes(uint64_t hz)
+/* The room for what the kernel takes between two reads, with records of that size. */
+static uint32_t find_ring_bytes(uint64_t hz, uint64_t record_bytes, uint64_t most)
 {
-	uint64_t bytes = state.page_bytes, wanted = hz * RECORD_BYTES * READ_NS / 1000000000u;
+	uint64_t bytes = state.page_bytes, wanted = hz * record_bytes * READ_NS / 1000000000u;
 
-	while (bytes < wanted + wanted / 4) {
+	while (bytes < wanted && bytes * 2 <= most) {
 		bytes *= 2;
 	}
 	return (uint32_t)bytes;
@@ -487,8 +505,11 @@ void cpu_sample_init(void)
 	}
 	state.own_tid = (uint32_t)syscall(SYS_gettid);
 	state.page_bytes = (uint32_t)page_bytes;
-	state.ring_bytes = find_ring_bytes(hz);
 	state.max_locked_bytes = find_max_locked();
+	state.first_ring_bytes =
+		find_ring_bytes(hz, USUAL_RECORD_BYTES, state.max_locked_bytes / USUAL_THREADS);
+	/* Two reads may lie twice as far apart where CPUs are scarce. */
+	state.most_ring_bytes = find_ring_bytes(2 * hz, RECORD_BYTES, state.max_locked_bytes);
 	state.period_ns = 1000000000u / hz;
 	state.is_running = true;
 }
