@@ -39,6 +39,7 @@ struct request {
 	int phase;  /* enum phase */
 	int order;  /* enum order */
 	bool has_stacks;
+	bool is_sampled; /* CPU samples in place of operators */
 	enum form form;
 };
 
@@ -51,6 +52,9 @@ static const struct option_line options[] = {
 		"launches",
 		.words = flame_weight_names),
 	OPTION("stacks", 's', NULL, "begin with Python stacks in place of modules"),
+	OPTION("samples", 'C', NULL,
+		"CPU samples: threads and native stacks (recorded with --cpu)\n"
+		"in place of operators"),
 	OPTION("phase", 'P', "PHASE",
 		"draw only what begins in dataloader, forward, backward,\n"
 		"optimization or others (default: all)",
@@ -98,6 +102,9 @@ static int parse_option(struct request *request, int option)
 	case 's':
 		request->has_stacks = true;
 		return 0;
+	case 'C':
+		request->is_sampled = true;
+		return 0;
 	case 'P':
 		return options_choose(optarg, phases, &request->phase)
 			       ? 0
@@ -120,6 +127,7 @@ static void add_command(const struct request *request, struct buf *out)
 {
 	buf_text(out, "gprof-report flame");
 	buf_text(out, request->has_stacks ? " --stacks" : "");
+	buf_text(out, request->is_sampled ? " --samples" : "");
 	if (request->phase != FLAME_ALL_PHASES) {
 		buf_printf(out, " --phase %s", phases[request->phase]);
 	}
@@ -191,7 +199,10 @@ static int refuse_empty(const struct request *request, const struct flame *flame
 {
 	const uint64_t *total = flame->frames[0].total;
 
-	if (flame->unsampled[request->weight]) {
+	if (request->is_sampled) {
+		cmd_error("cannot draw CPU samples: none was recorded; use gprof-record --cpu "
+			  "(GPROF_CPU_HZ=99)");
+	} else if (flame->unsampled[request->weight]) {
 		cmd_error(
 			"cannot draw Python stacks: none was recorded; set GPROF_PYTHON=stacks in "
 			"the run, or leave out --stacks");
@@ -252,8 +263,13 @@ static int draw(struct request *request, const struct cmd_input *input)
 	int status, losses;
 
 	flame_read(&flame, input->processes, input->nr_processes,
-		request->has_stacks ? FLAME_STACKS : 0, (enum phase)request->phase, NULL);
-	if (request->weight < 0) {
+		request->is_sampled   ? FLAME_SAMPLES
+		: request->has_stacks ? FLAME_STACKS
+				      : 0,
+		(enum phase)request->phase, NULL);
+	if (request->is_sampled) {
+		request->weight = FLAME_CPU;
+	} else if (request->weight < 0) {
 		bool has_gpu = flame.frames[0].total[FLAME_GPU] || flame.unsampled[FLAME_GPU];
 
 		request->weight = has_gpu ? FLAME_GPU : FLAME_CPU;
@@ -282,6 +298,12 @@ static int run(int argc, char **argv)
 	while (!status && (option = options_get(&cmd_flame, argc, argv)) >= 0) {
 		status = parse_option(&request, option);
 	}
+	if (!status && request.is_sampled &&
+		(request.has_stacks || request.weight >= 0 || request.phase != FLAME_ALL_PHASES)) {
+		status = cmd_usage(&cmd_flame,
+			"--samples has CPU time alone, and no phases or Python stacks: leave out "
+			"--by, --phase and --stacks");
+	}
 	if (!status) {
 		status = (int)common_options_open(
 			&request.asked, &input, argv + optind, argc - optind);
@@ -295,7 +317,8 @@ static int run(int argc, char **argv)
 const struct command cmd_flame = {
 	.name = "flame",
 	.arguments = "[OPTION]... [PATH]...",
-	.help = "write a flame graph: modules, operators and kernels, or Python stacks first",
+	.help = "write a flame graph: modules, operators and kernels, or Python stacks first, or "
+		"CPU samples",
 	.options = options,
 	.run = run,
 };

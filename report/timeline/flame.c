@@ -11,7 +11,9 @@
 #include <stdlib.h>
 
 #include "report/analysis/gpu_activities.h"
+#include "report/model/native_stack.h"
 #include "report/model/py_stack.h"
+#include "report/model/scan.h"
 #include "report/model/select.h"
 #include "report/util/hash.h"
 #include "report/util/string_pool.h"
@@ -456,6 +458,55 @@ static void on_record(void *context, const struct op_record *record, const struc
 	reading->last_launch = call ? call->correlation : 0;
 }
 
+/* ---- CPU samples ---- */
+
+/* The outermost frame comes first, and is the thread by its name. */
+static uint32_t sample_frame(struct flame_reading *reading, uint32_t stack, uint64_t name)
+{
+	struct process *process = reading->process;
+	uint32_t functions[NATIVE_STACK_MOST_FRAMES], nr = 0, frame = reading->root;
+
+	while (stack && nr < NATIVE_STACK_MOST_FRAMES) {
+		functions[nr++] = native_stack_frame(process, stack, &stack).function;
+	}
+	frame = name ? find_frame(reading, frame, process_string(process, name), FLAME_PROCESS)
+		     : find_text(reading, frame, "(unnamed thread)", FLAME_PROCESS);
+	while (nr > 0) {
+		frame = find_frame(reading, frame, functions[--nr], FLAME_CALL);
+	}
+	return frame;
+}
+
+static void on_samples(void *context, struct process *process, const struct batch *b)
+{
+	struct flame_reading *reading = context;
+
+	(void)process;
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		const struct place place = {.tick = b->col[COL_cpu_sample_time][i]};
+		uint32_t frame =
+			sample_frame(reading, (uint32_t)b->col[COL_cpu_sample_native_stack][i],
+				b->col[COL_cpu_sample_name][i]);
+
+		find_self(reading, frame, &place)[FLAME_CPU] += b->col[COL_cpu_sample_ns][i];
+	}
+}
+
+static void read_samples(
+	struct flame_reading *reading, struct process *const *processes, size_t nr_processes)
+{
+	static const struct scan_want want = {
+		GPROF_TABLE_cpu_sample, COL_ALL(NR_COL_cpu_sample), 0};
+	static const struct scan_view view = {
+		.wants = &want, .nr_wants = 1, .begin = begin, .on_batch = on_samples};
+	const struct scan scan = {&view, reading};
+
+	reading->flame->is_sampled = true;
+	scan_run(processes, nr_processes, &scan, 1);
+}
+
+/* ---- sums ---- */
+
 /*
  * Takes what a part lacks from the others: by rounding, and if the phase of a module was found
  * late.
@@ -662,7 +713,11 @@ void flame_read(struct flame *flame, struct process *const *processes, size_t nr
 		flame_begin(flame, processes, nr_processes, form, phase, ranges);
 	const struct op_walk walk = flame_walk(reading);
 
-	op_walk_run(processes, nr_processes, &walk, 1);
+	if (form & FLAME_SAMPLES) {
+		read_samples(reading, processes, nr_processes);
+	} else {
+		op_walk_run(processes, nr_processes, &walk, 1);
+	}
 	flame_end(reading);
 }
 

@@ -87,6 +87,7 @@ struct flame {
 	size_t nr_parts;
 	struct flame_ranges ranges;
 	uint64_t nr_untimed; /* activities without times: they have no GPU time */
+	bool is_sampled;     /* CPU time is that of samples, not of operators and calls */
 	/* Left out, since it has no Python stack where these are wanted. */
 	uint64_t unsampled[NR_FLAME_WEIGHTS];
 };
@@ -98,6 +99,11 @@ enum flame_form {
 	FLAME_STACKS = 1,
 	FLAME_MERGED = 2, /* no frames of processes */
 	FLAME_PARTED = 4, /* by phase and by ranges of steps */
+	/*
+	 * In place of all else, CPU samples: the thread, and its native stack. Their only weight is
+	 * FLAME_CPU, and no phase has any.
+	 */
+	FLAME_SAMPLES = 8,
 };
 
 #define FLAME_ALL_PHASES NR_PHASES

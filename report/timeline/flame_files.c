@@ -23,6 +23,12 @@ static const struct {
 	[FLAME_LAUNCHES] = {"launches", "count", "Launches", "none"},
 };
 
+static const char *title_of(const struct flame *flame, enum flame_weight weight)
+{
+	return flame->is_sampled && weight == FLAME_CPU ? "CPU time by samples"
+							: weights[weight].title;
+}
+
 /* Adds a name without control characters. */
 static void add_name(struct buf *out, uint32_t name)
 {
@@ -137,7 +143,8 @@ static void write_profile(const struct flame *flame, const struct names *names,
 	buf_printf(out,
 		"{\"type\":\"sampled\",\"name\":\"%s\",\"unit\":\"%s\",\"startValue\":0,"
 		"\"endValue\":%" PRIu64 ",\"samples\":[",
-		weights[weight].title, weights[weight].title_unit, flame->frames[0].total[weight]);
+		title_of(flame, weight), weights[weight].title_unit,
+		flame->frames[0].total[weight]);
 	write_samples(flame, names, weight, out);
 	buf_text(out, "],\n\"weights\":[");
 	for (size_t i = 1; i < flame->nr_frames; i++) {

@@ -29,6 +29,15 @@ if command -v go >/dev/null; then
 	is "540us" "$(HOME=$T go tool pprof -top -sample_index=gpu "$T/x.pb.gz" 2>&1 | sed -nE 's/.* of (.*) total$/\1/p')" "pprof's total"
 fi
 
+# CPU samples: threads, then functions from the outermost one on. All samples of the tables are in the graph.
+"$REPORT" flame --samples -o - test/golden/v2/cpu.gprof >"$T/folded" 2>"$T/err"
+is 0 $? "status with CPU samples"
+is "python;python3.12+0x1000;python3.12+0x2000;libdecode.so+0x500 120000000" "$(grep 'python;.*libdecode' "$T/folded")" "a native stack"
+is "worker;libdecode.so+0x500;libdecode.so+0x500 40000000" "$(grep 'libdecode.*libdecode' "$T/folded")" "a recursive function"
+is 230000000 "$(awk '{sum += $NF} END {print sum}' "$T/folded")" "ns of all samples"
+"$REPORT" flame --samples -o "$T/cpu.speedscope.json" test/golden/v2/cpu.gprof 2>"$T/err"
+is "CPU time by samples" "$(jq -r '.profiles[].name' "$T/cpu.speedscope.json")" "profiles of samples"
+
 # Python stacks come first, in place of modules; the rest is left out, and said.
 "$REPORT" flame --stacks --by cpu -o - "$T/python.gprof" >"$T/folded" 2>"$T/err"
 is 0 $? "status with stacks"
@@ -86,6 +95,8 @@ refused 2 "unknown phase 'forwards' (supported: dataloader, forward, backward, o
 refused 2 "unknown order 'name' (supported: weight, time)" --order name "$T/ops.gprof"
 refused 1 "cannot draw 'gpu' of phase 'dataloader': the recording has none of it" --by gpu --phase dataloader "$T/training.json"
 refused 1 "cannot draw Python stacks: none was recorded; set GPROF_PYTHON=stacks" --stacks -o "$T/x.svg" "$T/ops.gprof"
+refused 1 "cannot draw CPU samples: none was recorded; use gprof-record --cpu" --samples -o "$T/x.svg" "$T/ops.gprof"
+refused 2 "leave out --by, --phase and --stacks" --samples --by cpu "$T/ops.gprof"
 refused 1 "cannot write '$T/none/x.svg': No such file or directory" -o "$T/none/x.svg" "$T/ops.gprof"
 refused 1 "cannot write '$T/none/x.pb.gz': No such file or directory" -o "$T/none/x.pb.gz" "$T/ops.gprof"
 finish
