@@ -20,15 +20,18 @@ void intern_forget(struct intern *intern)
 	intern->nr_used = 0;
 }
 
+/* First the pointers, then the memory: a fork in between must not leave a child with stale ones. */
 void intern_fini(struct intern *intern)
 {
-	if (intern->entries) {
-		munmap(intern->entries, intern->nr_entries * sizeof(*intern->entries));
-	}
-	if (intern->arena) {
-		munmap(intern->arena, intern->arena_bytes);
-	}
+	const struct intern before = *intern;
+
 	*intern = (struct intern){0};
+	if (before.entries) {
+		munmap(before.entries, before.nr_entries * sizeof(*before.entries));
+	}
+	if (before.arena) {
+		munmap(before.arena, before.arena_bytes);
+	}
 }
 
 int intern_init(
@@ -70,7 +73,7 @@ static void put_all(struct intern *to, const struct intern *from)
 /* Doubles the room. False: it has its bound, or there is no memory. */
 static bool grow(struct intern *intern)
 {
-	struct intern larger = *intern;
+	struct intern larger = *intern, before = *intern;
 
 	if (!intern->nr_doublings) {
 		return false;
@@ -85,8 +88,8 @@ static bool grow(struct intern *intern)
 		return false;
 	}
 	put_all(&larger, intern);
-	intern_fini(intern);
 	*intern = larger;
+	intern_fini(&before);
 	return true;
 }
 
