@@ -26,10 +26,9 @@
 #include "collector/util/memory.h"
 #include "collector/util/notice.h"
 
-#define BUILD_ID_BYTES 20u
-#define COST_PARTS     1000u
-#define LEAST_NS       1000000000u
-#define NO_OBJECT      UINT32_MAX
+#define COST_PARTS 1000u
+#define LEAST_NS   1000000000u
+#define NO_OBJECT  UINT32_MAX
 /* The room of each array at first; all grow. */
 #define FIRST_BYTES 65536u
 
@@ -42,7 +41,7 @@ struct room {
 struct object {
 	uint64_t bias; /* its addresses minus those of its symbols */
 	size_t path;   /* in `paths` */
-	uint8_t build_id[BUILD_ID_BYTES];
+	uint8_t build_id[NATIVE_STACK_BUILD_ID_BYTES];
 	uint32_t nr_id_bytes;
 	uint32_t file; /* 0: no sample so far */
 	uint32_t era;  /* of the file's id */
@@ -62,28 +61,38 @@ static struct code_map_state {
 
 /* ---- arrays ---- */
 
+/* The old memory goes last: a fork in between must not leave a child with a stale pointer. */
+static bool grow_room(struct room *room, size_t capacity)
+{
+	static atomic_uint told_in;
+	const struct room before = *room;
+	char *bytes = memory_map(capacity);
+
+	if (!bytes) {
+		notice_no_memory(&told_in, "where some CPU samples lie");
+		return false;
+	}
+	if (before.bytes) {
+		memcpy(bytes, before.bytes, before.nr_bytes);
+	}
+	room->bytes = bytes;
+	room->capacity = capacity;
+	if (before.bytes) {
+		munmap(before.bytes, before.capacity);
+	}
+	return true;
+}
+
 /* Returns room for so many bytes more, NULL if there is no memory. */
 static void *add_bytes(struct room *room, size_t nr_bytes)
 {
-	static atomic_uint told_in;
 	size_t capacity = room->capacity ? room->capacity : FIRST_BYTES;
-	char *bytes;
 
 	while (room->nr_bytes + nr_bytes > capacity) {
 		capacity *= 2;
 	}
-	if (capacity != room->capacity) {
-		bytes = memory_map(capacity);
-		if (!bytes) {
-			notice_no_memory(&told_in, "where some CPU samples lie");
-			return NULL;
-		}
-		if (room->bytes) {
-			memcpy(bytes, room->bytes, room->nr_bytes);
-			munmap(room->bytes, room->capacity);
-		}
-		room->bytes = bytes;
-		room->capacity = capacity;
+	if (capacity != room->capacity && !grow_room(room, capacity)) {
+		return NULL;
 	}
 	room->nr_bytes += nr_bytes;
 	return room->bytes + room->nr_bytes - nr_bytes;
@@ -91,10 +100,12 @@ static void *add_bytes(struct room *room, size_t nr_bytes)
 
 static void free_room(struct room *room)
 {
-	if (room->bytes) {
-		munmap(room->bytes, room->capacity);
-	}
+	const struct room before = *room;
+
 	*room = (struct room){0};
+	if (before.bytes) {
+		munmap(before.bytes, before.capacity);
+	}
 }
 
 static struct range *ranges(void)
@@ -194,7 +205,8 @@ static void find_build_id(struct object *object, const struct dl_phdr_info *info
 		id = code_map_build_id((const uint8_t *)info->dlpi_addr + notes->p_vaddr,
 			notes->p_memsz, notes->p_align, &nr);
 		if (id) {
-			object->nr_id_bytes = nr < BUILD_ID_BYTES ? nr : BUILD_ID_BYTES;
+			object->nr_id_bytes =
+				nr < NATIVE_STACK_BUILD_ID_BYTES ? nr : NATIVE_STACK_BUILD_ID_BYTES;
 			memcpy(object->build_id, id, object->nr_id_bytes);
 		}
 	}
@@ -325,6 +337,13 @@ bool code_map_find(uint64_t address, struct code_place *place)
 	}
 	*place = (struct code_place){object->file, address - object->bias};
 	return true;
+}
+
+void code_map_forget(void)
+{
+	state.ranges.nr_bytes = state.objects.nr_bytes = state.paths.nr_bytes = 0;
+	state.has_looked = state.wants_memory = false;
+	state.memory_due_ns = 0;
 }
 
 void code_map_fini(void)

@@ -26,6 +26,9 @@ void code_map_want_memory(void);
 /* Returns false if no code is known at the address. The file's id is good until the next look. */
 bool code_map_find(uint64_t address, struct code_place *place);
 
+/* In a forked child: nothing is known, and the memory is used again. */
+void code_map_forget(void);
+
 /* Releases the memory. */
 void code_map_fini(void);
 

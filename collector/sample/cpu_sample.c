@@ -146,13 +146,33 @@ static void close_ring(struct thread *thread)
 }
 
 /*
+ * Maps a buffer; NULL: impossible. Kernels before 4.1 do not say where its data lie, and neither
+ * does what the target may by now have opened at that number.
+ */
+static struct perf_event_mmap_page *map_ring(int fd, uint32_t ring_bytes)
+{
+	size_t nr_bytes = state.page_bytes + ring_bytes;
+	struct perf_event_mmap_page *ring =
+		mmap(NULL, nr_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (ring == MAP_FAILED) {
+		return NULL;
+	}
+	if (ring->data_size != ring_bytes || ring->data_offset != state.page_bytes) {
+		munmap(ring, nr_bytes);
+		return NULL;
+	}
+	return ring;
+}
+
+/*
  * Gives the thread a new event with a buffer of that size, in place of the one that it has. Returns
  * 0 or -errno; then it keeps what it has.
  */
 static int open_ring(struct thread *thread, uint32_t ring_bytes)
 {
 	size_t nr_bytes = state.page_bytes + ring_bytes;
-	void *ring = MAP_FAILED;
+	struct perf_event_mmap_page *ring;
 	struct private_fd held;
 	int fd;
 
@@ -164,9 +184,9 @@ static int open_ring(struct thread *thread, uint32_t ring_bytes)
 		return fd;
 	}
 	private_fd_adopt(&held, fd);
-	ring = mmap(NULL, nr_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ring = map_ring(fd, ring_bytes);
 	private_fd_close(&held);
-	if (ring == MAP_FAILED) {
+	if (!ring) {
 		return -ENOMEM;
 	}
 	close_ring(thread);
@@ -494,11 +514,12 @@ void cpu_sample_init(void)
 	long page_bytes = sysconf(_SC_PAGESIZE);
 	static atomic_uint told_in;
 
-	memset(&state, 0, sizeof(state));
 	if (!hz || config_flag(CONFIG_TIMER_ONLY) || page_bytes <= 0) {
 		return;
 	}
-	state.threads = memory_map(MAX_THREADS * sizeof(*state.threads));
+	if (!state.threads) {
+		state.threads = memory_map(MAX_THREADS * sizeof(*state.threads));
+	}
 	if (!state.threads || native_stack_init()) {
 		notice_no_memory(&told_in, "what the CPUs do");
 		return;
@@ -532,18 +553,24 @@ uint64_t cpu_sample_due_ns(void)
 	return is_wanted() ? state.due_ns : UINT64_MAX;
 }
 
+/* First the pointer, then the memory: a fork in between must not leave a child with a stale one. */
 static void fini(void)
 {
-	if (state.threads) {
-		munmap(state.threads, MAX_THREADS * sizeof(*state.threads));
+	struct thread *threads = state.threads;
+
+	memset(&state, 0, sizeof(state));
+	if (threads) {
+		munmap(threads, MAX_THREADS * sizeof(*threads));
 	}
 	native_stack_fini();
 	code_map_fini();
-	memset(&state, 0, sizeof(state));
 }
 
 void cpu_sample_end(void)
 {
+	if (!state.threads) {
+		return;
+	}
 	if (state.period_ns) {
 		take(clock_monotonic_ns());
 	}
@@ -553,7 +580,11 @@ void cpu_sample_end(void)
 	fini();
 }
 
+/* The drain may have been at work when the program forked, so the memory is kept and used again. */
 void cpu_sample_forget(void)
 {
-	fini();
+	if (state.threads) {
+		state = (struct cpu_sample_state){.threads = state.threads};
+		code_map_forget();
+	}
 }

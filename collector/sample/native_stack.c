@@ -22,8 +22,6 @@
 #define MORE_FILES  10u
 #define NR_STACKS   32768u
 #define MORE_STACKS 5u
-/* A longer build ID is cut. Linkers write 20 bytes at most. */
-#define BUILD_ID_BYTES 32u
 
 struct file_key {
 	uint32_t path, build_id; /* of table string */
@@ -82,10 +80,10 @@ static void look_at_room(void)
 
 static uint32_t name_build_id(const uint8_t *build_id, size_t nr_bytes)
 {
-	char text[2 * BUILD_ID_BYTES + 1];
+	char text[2 * NATIVE_STACK_BUILD_ID_BYTES + 1];
 	size_t n = 0;
 
-	for (size_t i = 0; i < nr_bytes && i < BUILD_ID_BYTES; i++) {
+	for (size_t i = 0; i < nr_bytes && i < NATIVE_STACK_BUILD_ID_BYTES; i++) {
 		n += log_format(
 			text + n, sizeof(text) - n, "%x%x", build_id[i] >> 4, build_id[i] & 15);
 	}

@@ -9,7 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns 0 or -ENOMEM. */
+/* A longer build ID is cut. Linkers write 20 bytes, and 32 at most. */
+#define NATIVE_STACK_BUILD_ID_BYTES 32u
+
+/* Returns 0 or -ENOMEM. In a forked child, uses the parent's memory again. */
 int native_stack_init(void);
 
 /* Releases the memory. */
