@@ -54,7 +54,7 @@ FUZZ_MUTATIONS ?= 2
 FUZZ_WILD := 1 2 3 4 5 6 7 8
 
 # Streams of nonsense are made anew.
-fuzz-replay: export UBSAN_OPTIONS ?= print_stacktrace=1:halt_on_error=1
+fuzz-replay: export ASAN_OPTIONS ?= handle_sigill=1
 fuzz-replay: fuzz-targets $(B)/gen_stream
 	$(Q)for seed in $(FUZZ_WILD); do $(B)/gen_stream $(B)/fuzz/wild$$seed.gprof 0 $$seed; done
 	$(Q)test/fuzz/replay.sh $(B) $(FUZZ_MUTATIONS) $(foreach line,$(FUZZ_LIST),\
