@@ -33,11 +33,13 @@ static const struct figure_share wait_shares[NR_WAIT_SHARES] = {
 	{"unknown", BUDGET_COMMUNICATION, BUDGET_COMMUNICATION},
 };
 
-/* The first of them, and why the GPU is idle: what the host does meanwhile. */
-#define NR_BUSY	      3u
-#define COMMUNICATION 1u
-#define UNKNOWN	      (HEADLINE_NR_GPU_SHARES - 1) /* instead of all others, in each process by itself \
-						    */
+/*
+ * The first of them, and why the GPU is idle: what the host does meanwhile. The last one stands for
+ * all others, in each process by itself.
+ */
+#define NR_BUSY		  3u
+#define COMMUNICATION	  1u
+#define UNKNOWN		  (HEADLINE_NR_GPU_SHARES - 1)
 #define CPU_COMMUNICATION 2u
 static const struct figure_share headline_gpu_shares[HEADLINE_NR_GPU_SHARES] = {
 	{"computing", BUDGET_COMPUTING, BUDGET_COMPUTING},
