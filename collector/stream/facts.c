@@ -161,26 +161,38 @@ static void add_command(void)
 	add("process.command", redacted, n && !redacted[n - 1] ? n - 1 : n);
 }
 
-/*
- * From /proc/PID/stat: the parent's pid and the start of the process, in ticks since boot. Returns
- * false if there is no such process.
- */
-static bool read_stat(uint64_t pid, uint64_t *parent, uint64_t *start)
+/* A process as /proc shows it: of a space of ids around its own, /proc has other ids. */
+struct kin {
+	uint64_t pid, parent, start; /* start: in ticks since boot */
+};
+
+/* Reads /proc/WHO/stat. Returns false if there is no such process. */
+static bool read_stat(const char *who, struct kin *kin)
 {
 	char path[48], text[1024];
 	const char *at;
 
-	log_format(path, sizeof(path), "/proc/%llu/stat", (unsigned long long)pid);
+	log_format(path, sizeof(path), "/proc/%s/stat", who);
 	file_text_read(path, text, sizeof(text));
+	kin->pid = strtoull(text, NULL, 10);
+	kin->parent = 0;
 	at = strrchr(text, ')'); /* the name before it may contain parentheses */
 	for (int field = 2; at && field < STAT_START; field++) {
 		at = strchr(at + 1, ' ');
 		if (at && field + 1 == STAT_PARENT) {
-			*parent = strtoull(at, NULL, 10);
+			kin->parent = strtoull(at, NULL, 10);
 		}
 	}
-	*start = at ? strtoull(at, NULL, 10) : 0;
+	kin->start = at ? strtoull(at, NULL, 10) : 0;
 	return at != NULL;
+}
+
+static bool read_parent(struct kin *kin)
+{
+	char who[24];
+
+	log_format(who, sizeof(who), "%llu", (unsigned long long)kin->parent);
+	return kin->parent && read_stat(who, kin);
 }
 
 /* Does this assignment of the environment preload gprof? */
@@ -201,40 +213,6 @@ static bool is_preloaded(uint64_t pid)
 	return file_text_find(path, 0, look_for_preload, NULL);
 }
 
-/*
- * The start time makes a pid unique; the ancestors locate it in the process tree. Processes that
- * were launched together have the same outermost ancestor under the preload: each program of a
- * shell that exports LD_PRELOAD is a launch of its own, and a script that is started with
- * LD_PRELOAD is one launch with all its programs.
- */
-static void add_kinship(void)
-{
-	char text[MOST_BYTES + 1] = "", first[48] = "";
-	uint64_t pid = (uint64_t)getpid(), parent = (uint64_t)getppid();
-	uint64_t start = 0, next = 0;
-	bool is_launched = true;
-	size_t n = 0;
-
-	if (read_stat(pid, &next, &start)) {
-		facts_add_number("process.start_ticks", start);
-		log_format(first, sizeof(first), "%llu:%llu", (unsigned long long)pid,
-			(unsigned long long)start);
-	}
-	while (n < MOST_BYTES && parent && read_stat(parent, &next, &start)) {
-		size_t from = n + (n > 0);
-
-		n += log_format(text + n, sizeof(text) - n, "%s%llu:%llu", n ? " " : "",
-			(unsigned long long)parent, (unsigned long long)start);
-		is_launched = is_launched && is_preloaded(parent);
-		if (is_launched) {
-			log_format(first, sizeof(first), "%s", text + from);
-		}
-		parent = next;
-	}
-	facts_add("process.ancestors", text);
-	facts_add("process.first_launched", first);
-}
-
 static void add_path(const char *key, const char *link)
 {
 	char text[GPROF_TEXT_BYTES];
@@ -243,6 +221,42 @@ static void add_path(const char *key, const char *link)
 	if (n > 0) {
 		add(key, text, (size_t)n);
 	}
+}
+
+/*
+ * The start time makes a pid unique; the ancestors locate it in the process tree. Processes that
+ * were launched together have the same outermost ancestor under the preload: each program of a
+ * shell that exports LD_PRELOAD is a launch of its own, and a script that is started with
+ * LD_PRELOAD is one launch with all its programs.
+ */
+static void add_kinship(void)
+{
+	char text[MOST_BYTES + 1] = "", first[48] = "", path[48];
+	bool is_launched = true;
+	struct kin kin = {0};
+	size_t n = 0;
+
+	if (read_stat("self", &kin)) {
+		facts_add_number("process.start_ticks", kin.start);
+		log_format(first, sizeof(first), "%llu:%llu", (unsigned long long)kin.pid,
+			(unsigned long long)kin.start);
+	}
+	if (kin.parent && kin.pid != (uint64_t)getpid()) {
+		log_format(path, sizeof(path), "/proc/%llu/ns/pid", (unsigned long long)kin.parent);
+		add_path("process.ancestor_namespace", path);
+	}
+	while (n < MOST_BYTES && read_parent(&kin)) {
+		size_t from = n + (n > 0);
+
+		n += log_format(text + n, sizeof(text) - n, "%s%llu:%llu", n ? " " : "",
+			(unsigned long long)kin.pid, (unsigned long long)kin.start);
+		is_launched = is_launched && is_preloaded(kin.pid);
+		if (is_launched) {
+			log_format(first, sizeof(first), "%s", text + from);
+		}
+	}
+	facts_add("process.ancestors", text);
+	facts_add("process.first_launched", first);
 }
 
 /* Adds the first line of a file. */

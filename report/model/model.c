@@ -814,6 +814,10 @@ struct process *process_create(struct stream *stream)
 	}
 	process->start_ticks = process_number(process, "process.start_ticks");
 	process->pid_namespace = fact_name(process, "process.pid_namespace");
+	process->ancestor_namespace = fact_name(process, "process.ancestor_namespace");
+	if (!process->ancestor_namespace) {
+		process->ancestor_namespace = process->pid_namespace;
+	}
 	process->boot = fact_name(process, "host.boot_id");
 	process->rank = process_number(process, "rank.world");
 	process->world = process_number(process, "rank.world_size");

@@ -210,17 +210,18 @@ struct process {
 	uint64_t nr_lost_ends;	/* step ends without a time; steps beside them are dropped */
 	/* pid, its namespace, start and boot identify a process; exec keeps all four */
 	uint32_t pid;
-	uint32_t pid_namespace;	 /* of string_pool.h, 0: unknown */
-	int64_t start_ticks;	 /* -1: unknown */
-	uint32_t boot;		 /* of string_pool.h, 0: unknown */
-	bool has_job_clock;	 /* its times are on the job's clock, see job_clock.h */
-	bool is_clock_fitted;	 /* its clock was aligned to it ... */
-	uint64_t clock_error_ns; /* ... with this error */
-	int64_t rank, world;	 /* -1: unknown */
-	bool is_ended;		 /* its stream says how it ended */
-	bool is_closed_selected; /* only record windows that are closed are selected */
-	bool is_foreign;	 /* no other process has its communicators, see foreign_rank.c */
-	struct select *select;	 /* the selected part, see select.h; NULL: everything */
+	uint32_t pid_namespace;	     /* of string_pool.h, 0: unknown */
+	uint32_t ancestor_namespace; /* that of pids of ancestors */
+	int64_t start_ticks;	     /* -1: unknown */
+	uint32_t boot;		     /* of string_pool.h, 0: unknown */
+	bool has_job_clock;	     /* its times are on the job's clock, see job_clock.h */
+	bool is_clock_fitted;	     /* its clock was aligned to it ... */
+	uint64_t clock_error_ns;     /* ... with this error */
+	int64_t rank, world;	     /* -1: unknown */
+	bool is_ended;		     /* its stream says how it ended */
+	bool is_closed_selected;     /* only record windows that are closed are selected */
+	bool is_foreign;       /* no other process has its communicators, see foreign_rank.c */
+	struct select *select; /* the selected part, see select.h; NULL: everything */
 };
 
 /* Reads all of the above from a stream. The process then owns the stream. */

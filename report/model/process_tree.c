@@ -79,7 +79,7 @@ static bool find_ancestor(struct process *const *all, size_t nr_all, size_t chil
 {
 	const char *at = process_fact(all[child], "process.ancestors", "");
 	struct process wanted = {
-		.boot = all[child]->boot, .pid_namespace = all[child]->pid_namespace};
+		.boot = all[child]->boot, .pid_namespace = all[child]->ancestor_namespace};
 	unsigned int pid;
 	long long ticks;
 	int used;

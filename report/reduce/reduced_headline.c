@@ -109,6 +109,17 @@ static void add_parts(const struct reduced_process *process, struct headline_fig
 	}
 }
 
+/* Only training goes backward or changes weights. */
+static void add_phases(const uint64_t ns[NR_REDUCED_TIMES], struct headline_figures *figures)
+{
+	for (unsigned int i = 0; i < NR_PHASES && ns[REDUCED_DATALOADER + i] != UINT64_MAX; i++) {
+		figures->phases[i] += ns[REDUCED_DATALOADER + i];
+		figures->phases_ns += ns[REDUCED_DATALOADER + i];
+	}
+	figures->has_phases =
+		figures->phases[PHASE_BACKWARD] || figures->phases[PHASE_OPTIMIZATION];
+}
+
 /* All whole steps are of the job, which says itself which of its own count. */
 static void add_steps(struct job *job, const struct reduced_process *process)
 {
@@ -131,6 +142,7 @@ static void add_steps(struct job *job, const struct reduced_process *process)
 			continue;
 		}
 		samples_add(&steps, ns[REDUCED_DURATION]);
+		add_phases(ns, &job->figures);
 		if (ns[REDUCED_COMMUNICATION] != UINT64_MAX && ns[REDUCED_OVERLAP] != UINT64_MAX) {
 			samples_add(&exposed, ns[REDUCED_COMMUNICATION] - ns[REDUCED_OVERLAP]);
 		}

@@ -78,6 +78,7 @@ struct runs_process runs_describe(const struct process *process)
 		.port = text_of(process, "job.port"),
 		.boot = process->boot,
 		.pid_namespace = process->pid_namespace,
+		.ancestor_namespace = process->ancestor_namespace,
 		.pid = process->pid,
 		.start_ticks = process->start_ticks,
 		.rank = process->rank,
@@ -131,9 +132,15 @@ static uint64_t key_of(enum key kind, uint64_t a, uint64_t b, uint64_t c, uint64
 }
 
 static uint64_t process_key(
+	enum key kind, uint32_t boot, uint32_t pid_namespace, uint64_t pid, uint64_t ticks)
+{
+	return key_of(kind, (uint64_t)boot << 32 | pid_namespace, pid, ticks, 0);
+}
+
+static uint64_t ancestor_key(
 	enum key kind, const struct runs_process *process, uint64_t pid, uint64_t ticks)
 {
-	return key_of(kind, (uint64_t)process->boot << 32 | process->pid_namespace, pid, ticks, 0);
+	return process_key(kind, process->boot, process->ancestor_namespace, pid, ticks);
 }
 
 /* With the first process of that key it is in one group. */
@@ -183,12 +190,12 @@ static void add_keys(struct groups *groups, size_t place)
 		unite_by_key(groups, key_of(KEY_ID, process->id, 0, 0, 0), place);
 	}
 	if (process->first && process->boot) {
-		unite_by_key(groups, process_key(KEY_LAUNCH, process, process->first, 0), place);
+		unite_by_key(groups, ancestor_key(KEY_LAUNCH, process, process->first, 0), place);
 	}
 	if (process->start_ticks >= 0 && process->boot) {
 		unite_by_key(groups,
-			process_key(
-				KEY_PROCESS, process, process->pid, (uint64_t)process->start_ticks),
+			process_key(KEY_PROCESS, process->boot, process->pid_namespace,
+				process->pid, (uint64_t)process->start_ticks),
 			place);
 	}
 	unite_by_key(groups, key_of(KEY_NAME, process->name, 0, 0, 0), place);
@@ -205,9 +212,10 @@ static void unite_kin(struct groups *groups, size_t place)
 		unite_with(groups, key_of(KEY_NAME, process->forker, 0, 0, 0), place);
 	}
 	for (bool is_parent = true; next_ancestor(&at, &pid, &ticks); is_parent = false) {
-		unite_with(groups, process_key(KEY_PROCESS, process, pid, ticks), place);
+		unite_with(groups, ancestor_key(KEY_PROCESS, process, pid, ticks), place);
 		if (is_parent && process->is_restarted) {
-			unite_by_key(groups, process_key(KEY_RESTARTS, process, pid, ticks), place);
+			unite_by_key(
+				groups, ancestor_key(KEY_RESTARTS, process, pid, ticks), place);
 		}
 	}
 }
@@ -334,7 +342,7 @@ static uint64_t generation_key(const struct family *family, unsigned int generat
 	for (unsigned int i = 0; i <= generation; i++) {
 		is_found = next_ancestor(&at, &pid, &ticks);
 	}
-	return is_found ? process_key(KEY_PROCESS, family->rank, pid, ticks) : 0;
+	return is_found ? ancestor_key(KEY_PROCESS, family->rank, pid, ticks) : 0;
 }
 
 static uint64_t job_key(const struct family *family)

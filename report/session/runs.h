@@ -29,7 +29,7 @@ struct runs_process {
 	uint32_t path, name; /* of the stream; the name without .part */
 	uint32_t id, first, ancestors, forker;
 	uint32_t job, job_step, master, port; /* as launchers have them */
-	uint32_t boot, pid_namespace;
+	uint32_t boot, pid_namespace, ancestor_namespace;
 	uint32_t pid;
 	int64_t start_ticks, rank, world; /* -1: unknown */
 	uint64_t begin_ns, end_ns;	  /* since 1970; of one that runs UINT64_MAX */

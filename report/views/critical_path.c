@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The critical paths of the steps: their pieces by kind, and by name within a kind. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,8 @@
 #include "report/analysis/step_events.h"
 #include "report/stats/keyed_stats.h"
 #include "report/analysis/view.h"
+#include "report/budget/launch_counter.h"
+#include "report/util/buf.h"
 #include "report/util/text.h"
 
 #define NR_NAMES    10u /* of each kind, without --detail */
@@ -26,6 +29,7 @@ struct critical_view {
 	uint64_t nr_left_out;	/* processes without steps, where others have some */
 	size_t nr_warm_up, nr_outliers;
 	bool has_all_names;
+	struct launch_counts launches;
 };
 
 static void add_pieces(struct critical_view *view)
@@ -240,6 +244,26 @@ static void add_names(const struct critical_view *view, uint32_t kind, struct ta
 	free(order);
 }
 
+/* Without activities of launches the path runs through what the host did meanwhile. */
+static void note_lost(const struct critical_view *view, struct table *table)
+{
+	struct budget_launches lost = {0};
+	struct buf text = {0};
+
+	for (size_t i = 0; i < view->input.nr_processes; i++) {
+		budget_warn_lost(view->input.processes[i], &view->launches.of[i]);
+		if (budget_has_lost(&view->launches.of[i])) {
+			budget_add_launches(&lost, &view->launches.of[i]);
+		}
+	}
+	if (lost.all) {
+		budget_add_lost(&lost, &text);
+		table_note(table, "%.*s, so the path may lack GPU activities.", (int)text.nr_bytes,
+			text.bytes);
+	}
+	buf_fini(&text);
+}
+
 static void add_note(const struct critical_view *view, struct table *table)
 {
 	const struct step_loader *load = &view->load;
@@ -320,6 +344,7 @@ static void fill_table(void *state, struct table *table)
 		add_names(view, kind, table);
 	}
 	add_note(view, table);
+	note_lost(view, table);
 	keyed_stats_note(&view->names, table);
 }
 
@@ -329,6 +354,7 @@ static void fini(void *state)
 
 	step_loader_fini(&view->load);
 	keyed_stats_fini(&view->names);
+	launch_counts_fini(&view->launches);
 }
 
 static const struct scan_want wants[] = {STEP_LOADER_WANTS};
@@ -355,6 +381,7 @@ VIEW(critical_path, 230) = {
 		.call = on_call,
 		.record = on_record,
 		.end = end},
+	.parts = {{NULL, &launch_counts_ops, offsetof(struct critical_view, launches)}},
 	.init = init,
 	.fill = fill_table,
 	.fini = fini,

@@ -96,7 +96,7 @@ odd years 3 "a.json': the events span 3472 days: a clock jumped"
 odd early 3 "a.json': GPU activities of 1 launch start before their launch"
 
 # Without the activities of launches no view that divides idle time does so; tables of events are as good as ever.
-for view in headline budget idle idle-gaps breakdown advice what-if; do
+for view in headline budget idle idle-gaps breakdown advice what-if critical-path; do
 	"$REPORT" --view $view "$T/lost" >"$T/out" 2>"$T/err"
 	is "3 1" "$? $(grep -c "a.json': 50 of 100 launches have no GPU activity, so idle time is unknown" "$T/err")" "status of $view without half of the activities"
 	"$REPORT" --view $view "$T/hardly-lost" >"$T/out" 2>"$T/err"

@@ -95,6 +95,20 @@ START_TEST(programs_of_a_script_have_its_launch)
 }
 END_TEST
 
+/* `unshare --pid` without a /proc of its own: pids of ancestors are those outside. */
+START_TEST(a_launch_may_make_namespaces_of_pids)
+{
+	for (uint64_t i = 0; i < 3; i++) {
+		struct runs_process *process = add(10 * i, 10 * i + 1);
+
+		process->pid_namespace = text(i ? "pid:[3]" : "pid:[2]");
+		process->ancestor_namespace = text(i < 2 ? "pid:[1]" : "pid:[4]");
+		process->first = text("77:7");
+	}
+	ck_assert_str_eq(runs(), "1 1 2");
+}
+END_TEST
+
 START_TEST(kin_are_one_run)
 {
 	struct runs_process *worker;
@@ -300,7 +314,7 @@ START_TEST(the_newest_of_each_folder_is_chosen)
 END_TEST
 
 UNIT_SUITE("report/runs", launches_from_one_shell_are_several, one_id_is_one_run,
-	programs_of_a_script_have_its_launch, kin_are_one_run,
+	programs_of_a_script_have_its_launch, a_launch_may_make_namespaces_of_pids, kin_are_one_run,
 	workers_of_torchrun_are_one_run_also_after_restarts,
 	ranks_of_one_parent_are_one_run_at_a_time, a_rank_is_there_once,
 	ranks_of_a_job_are_one_run_on_all_hosts, ranks_with_one_master_are_one_run_on_all_hosts,

@@ -35,6 +35,7 @@ GPU = {
     "idle_user": ["Idle: user code in ranges", "Idle: user code"], "idle_latency": ["Idle: latency"],
     "idle_dependency": ["Idle: dependencies"], "idle_unknown": ["Idle or not recorded"],
 }
+PHASES = ("dataloader", "forward", "backward", "optimization", "others")
 CPU = {
     "cpu_operators": ["Idle: operators"], "cpu_dataloader": ["Idle: data loader"], "cpu_communication": GPU["exposed_communication"],
     "cpu_calls": ["Idle: start-up", "Idle: allocation", "Idle: waits", "Idle: copy calls", "Idle: launches", "Idle: other calls"],
@@ -209,7 +210,7 @@ def reduced(have, other, text):
     is_shown = any((row[name + "_pct"] or 0) > 0.05 for name in ("exposed_communication", "cpu_communication"))
     if is_shown and (row["processes"] > 1) != ("communication (waiting unknown)" in text):
         yield f"reduce says of the communication of {row['processes']} processes: {text}"
-    for column in ["steps", "median_ns", "mean_ns", "p99_ns"] + [name + "_ns" for name in GPU]:
+    for column in ["steps", "median_ns", "mean_ns", "p99_ns"] + [name + "_ns" for name in [*GPU, *PHASES]]:
         mine, theirs = have["headline"][0][column], other["headline"][0][column]
         if (mine is None) != (theirs is None) or (mine is not None and abs(mine - theirs) > 1):
             yield f"reduce has {theirs} of {column}, the headline {mine}"
