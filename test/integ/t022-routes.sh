@@ -77,7 +77,10 @@ old=
 [[ $("$CC" -dumpmachine) != x86_64* ]] || old=-DOLD # elsewhere glibc has but one
 build leaver-old.so ${old:+"$old"} "$src/leaver.c"
 echo 'void caller_print(const char *who); __attribute__((constructor)) static void begin(void) { caller_print("constructor"); }' >early.c
-build early.so early.c "$src/caller.c" libcopy-b.so
+# It begins before all other libraries, but for AddressSanitizer's, whose memory what it calls uses.
+first=()
+[[ $B != *san-address ]] || first=(-Wl,--no-as-needed "$(gcc -print-file-name=libasan.so)")
+build early.so early.c "$src/caller.c" libcopy-b.so "${first[@]}"
 # shellcheck disable=SC2016 # for the loader
 link=(-g -O1 -rdynamic -Wno-missing-prototypes "-Wl,-rpath,\$ORIGIN" -ldl -lpthread)
 "$CC" -D_GNU_SOURCE -I"$ROOT" -o none "$src/routes.c" "${link[@]}" || exit 1
