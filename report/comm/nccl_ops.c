@@ -445,7 +445,9 @@ static void join_kernels(struct nccl_ops *ops, struct process *process)
 
 static void sort_calls(struct nccl_calls *calls)
 {
-	qsort(calls->items, calls->nr, sizeof(*calls->items), by_group);
+	if (calls->nr) {
+		qsort(calls->items, calls->nr, sizeof(*calls->items), by_group);
+	}
 }
 
 /* Adds all groups; those whose kernels are nodes of graphs are marked. */
