@@ -232,16 +232,19 @@ static void add_path(const char *key, const char *link)
 static void add_kinship(void)
 {
 	char text[MOST_BYTES + 1] = "", first[48] = "", path[48];
-	bool is_launched = true;
-	struct kin kin = {0};
+	bool is_launched = true, is_shown;
+	struct kin kin;
 	size_t n = 0;
 
-	if (read_stat("self", &kin)) {
+	is_shown = read_stat("self", &kin);
+	if (is_shown) {
 		facts_add_number("process.start_ticks", kin.start);
 		log_format(first, sizeof(first), "%llu:%llu", (unsigned long long)kin.pid,
 			(unsigned long long)kin.start);
 	}
-	if (kin.parent && kin.pid != (uint64_t)getpid()) {
+	if (!is_shown || kin.pid == (uint64_t)getpid()) {
+		kin.parent = (uint64_t)getppid();
+	} else {
 		log_format(path, sizeof(path), "/proc/%llu/ns/pid", (unsigned long long)kin.parent);
 		add_path("process.ancestor_namespace", path);
 	}
