@@ -381,10 +381,6 @@ static void add(struct verdict *verdict, enum verdict_cause cause, double reach_
 	finding.is_capped = finding.saved_ns > reach_ns;
 	finding.saved_ns = finding.is_capped ? reach_ns : finding.saved_ns;
 	finding.step_ns = share_step_ns(verdict);
-	/* The replay leaves launches as they are, also those that load code. */
-	if (cause == VERDICT_ALLOCATION && verdict_share_pct(&finding) < LEAST_SAVED_PCT) {
-		finding.saved_ns = -1;
-	}
 	add_finding(verdict, finding);
 }
 

@@ -50,11 +50,6 @@ write("years", [event("aten::add", 3e14, 5, "cpu_op")])
 for case, lost in (("lost", range(0, 100, 2)), ("hardly-lost", (3, 4))):
     write(case, STEPS + [event("cudaLaunchKernel", 0.5 * i, 0.1, "cuda_runtime", correlation=2 + i) for i in range(100)] +
           [event("k", 0.5 * i + 0.2, 0.2, "kernel", 0, device=0, stream=7, correlation=2 + i) for i in range(100) if i not in lost])
-# A launch of 6 ms that loads code, in one of two steps.
-write("loads", [step(1, 0, 9000), step(2, 9000, 9000), event("cudaLaunchKernel", 1000, 6000, "cuda_runtime", correlation=2),
-                event("k", 7005, 500, "kernel", 0, device=0, stream=7, correlation=2),
-                event("cudaLaunchKernel", 9100, 5, "cuda_runtime", correlation=3),
-                event("k", 9110, 8000, "kernel", 0, device=0, stream=7, correlation=3)])
 write("early", [event("cudaLaunchKernel", 30, 5, "cuda_runtime", correlation=1)])
 END
 
@@ -127,9 +122,6 @@ for case in lost hardly-lost; do
 done
 "$REPORT" --view kernel "$T/lost" >"$T/out" 2>"$T/err"
 is 0 $? "status of a table of kernels: $(cat "$T/err")"
-
-"$REPORT" "$T/loads" >"$T/out" 2>"$T/err"
-is 1 "$(grep -c "^[1-3]. The GPU waits for memory to be allocated or code to be loaded" "$T/out")" "a finding for a launch that loads code: $(sed -n 1,9p "$T/out")"
 
 # A side of a comparison is no better.
 "$REPORT" diff "$T/good" "$T/repeated" >"$T/out" 2>"$T/err"

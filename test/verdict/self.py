@@ -211,7 +211,7 @@ def owners():
 def ranks():
     def summary(processes=2, share=20, text="20.0 % exposed communication (waiting unknown)"):
         row = {"processes": processes, "exposed_communication_pct": share, "cpu_communication_pct": None,
-               **{name: 1 for name in ["steps", "median_ns", "mean_ns", "p99_ns"] + [column + "_ns" for column in same.GPU]}}
+               **{name: 1 for name in ["steps", "median_ns", "mean_ns", "p99_ns"] + [column + "_ns" for column in [*same.GPU, *same.PHASES]]}}
         return len(list(same.reduced({"headline": [row]}, {"headline": [row]}, text)))
     test("communication of ranks one by one", [summary(), summary(1), summary(text="20.0 % exposed communication"), summary(1, text=""), summary(share=0.01, text="")], [0, 1, 1, 0, 0])
     def job(step=70, replayed=2, rank=None):
