@@ -328,33 +328,20 @@ static void write_losses(struct kineto *kineto)
 	}
 }
 
-/* Says that times of the trace were changed, if any were. */
-static void write_notice(
-	struct kineto *kineto, uint64_t nr, const char *cause, const char *one, const char *several)
-{
-	char text[192];
-	int nr_bytes =
-		nr == 1 ? snprintf(text, sizeof(text), "in the trace, 1 %s", one)
-			: snprintf(text, sizeof(text), "in the trace, %" PRIu64 " %s", nr, several);
-
-	if (nr) {
-		import_out_notice(
-			kineto->out, kineto->convert.last_ns, cause, text, (size_t)nr_bytes);
-	}
-}
-
 static void write_notices(struct kineto *kineto)
 {
-	write_notice(kineto, kineto->convert.rows.nr_overrun, "kernels that overlap",
-		"kernel overlaps at least two later kernels of the same stream; it is cut where "
-		"the next one begins",
-		"kernels overlap at least two later kernels of the same stream; each is cut where "
-		"the next one begins");
-	write_notice(kineto, kineto->convert.rows.nr_nested, "operators that overlap",
-		"operator overlaps another one of its thread; it is cut where that one begins or "
-		"ends",
-		"operators overlap another one of their thread; each is cut where that one begins "
-		"or ends");
+	uint64_t nr = kineto->convert.rows.nr_overrun;
+	char text[160];
+	int nr_bytes = snprintf(text, sizeof(text),
+		"in the trace, %" PRIu64
+		" %s at least two later kernels of the same stream; %s cut "
+		"where the next one begins",
+		nr, nr == 1 ? "kernel overlaps" : "kernels overlap", nr == 1 ? "it is" : "each is");
+
+	if (nr) {
+		import_out_notice(kineto->out, kineto->convert.last_ns, "kernels that overlap",
+			text, (size_t)nr_bytes);
+	}
 }
 
 static void write_facts(struct kineto *kineto, const char *command)

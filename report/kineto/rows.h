@@ -131,7 +131,6 @@ struct kineto_rows {
 	uint64_t last_order;
 	uint64_t nr_early;   /* launches with an early activity; counted while rows are written */
 	uint64_t nr_overrun; /* kernels that end earlier than in the trace; likewise */
-	uint64_t nr_nested;  /* operators that do: rows_nest.h */
 	uint64_t nr_twice;   /* operators left out: is_once; counted while rows are written */
 	struct kineto_runs *runs; /* NULL: none yet */
 	bool has_no_files;	  /* no room for files: all stay in memory */

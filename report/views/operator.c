@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators by name: their time on the CPU, and the GPU time of what they launched. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "report/ops/flops.h"
 #include "report/ops/op_bytes.h"
 #include "report/util/hash.h"
+#include "report/util/text.h"
 #include "report/stats/min_max_sum.h"
 #include "report/analysis/view.h"
 
@@ -27,6 +29,8 @@ struct row {
 };
 
 #define NR_RECENT 512u
+/* Traces round times to a microsecond: that much of an overlap is none. */
+#define MOST_ROUNDED_TICKS 1000u
 
 struct operator_view {
 	struct view_input input;
@@ -36,7 +40,7 @@ struct operator_view {
 	uint32_t process_number; /* counts from 1 */
 	bool is_gpu;		 /* the process at hand has device records */
 	bool has_gpu, has_shapes, has_graphs, lacks_gpu_times, lacks_sizes;
-	uint64_t nr_ops;
+	uint64_t nr_ops, nr_overlapping;
 	struct gpu_peak peak;	   /* of the process at hand */
 	struct keyed_stats merged; /* rows by name alone, with the distribution of their times */
 };
@@ -143,6 +147,7 @@ static void on_op(void *context, const struct op *op)
 		clock_map_duration(clock, ticks > op->child_ticks ? ticks - op->child_ticks : 0);
 	add_gpu(view, row, op);
 	view->nr_ops++;
+	view->nr_overlapping += op->taken_ticks > MOST_ROUNDED_TICKS;
 	if (view->input.is_merged) {
 		histogram_add(&view->merged.times, row->merged, ns);
 	} else {
@@ -303,6 +308,13 @@ static void fill_table(void *state, struct table *table)
 	}
 	if (view->lacks_sizes) {
 		table_note(table, FLOPS_NOTE);
+	}
+	if (view->nr_overlapping) {
+		table_note(table,
+			"%" PRIu64 " %s one that began later on the same thread and ended later; "
+			"self times count what both share for the later one.",
+			view->nr_overlapping,
+			text_many(view->nr_overlapping, "operator overlaps", "operators overlap"));
 	}
 	table_sort(table, "self");
 }

@@ -43,6 +43,7 @@ job("sizes", [0, 1], worlds=[2, 4])
 job("hosts", [None, None], hosts=["one", "two"])
 write("twice", STEPS)
 write("twice", STEPS, "b.json")
+write("late", [event("aten::a", 100, 50, "cpu_op"), event("aten::b", 120, 50, "cpu_op"), event("aten::c", 300, 50, "cpu_op"), event("aten::d", 349.5, 50, "cpu_op")])
 write("overlap", [step(1, 0, 60), step(2, 50, 50)])
 write("back", [step(1, 0, 50), step(2, 1000, 50), step(3, 200, 50)])
 write("again", [step(1, 0, 50), step(2, 50, 50), step(2, 200, 50)])
@@ -89,6 +90,11 @@ for case in back again; do
 done
 odd years 3 "a.json': the events span 3472 days: a clock jumped"
 odd early 3 "a.json': GPU activities of 1 launch start before their launch"
+
+# Operators of a thread that overlap in part keep their times, and what they share counts once. Rounded times are no overlap.
+"$REPORT" --view operator --format json "$T/late" >"$T/json" 2>"$T/err"
+is "50000 20000 50000 50000 50000 49500 50000 50000" "$(jq -r '.operator.rows | sort_by(.name) | map(select(.name | test("^aten::[a-d]$")) | .total_ns, .self_ns) | map(tostring) | join(" ")' "$T/json")" "times of operators that overlap"
+is 1 "$(grep -c '1 operator overlaps one that began later on the same thread and ended later' "$T/json")" "a note on them"
 
 # Without the activities of launches no view that divides idle time does so; tables of events are as good as ever.
 for view in headline budget idle idle-gaps breakdown advice what-if critical-path; do

@@ -194,41 +194,6 @@ START_TEST(a_kernel_ends_where_two_later_ones_of_its_stream_have_run)
 }
 END_TEST
 
-#define OP_OF(begin, dur)                                                                   \
-	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"o\",\"pid\":1,\"tid\":2,\"ts\":" begin \
-	",\"dur\":" dur "}"
-
-/* The sum of the durations of operators, and the number of notices. */
-static void check_ops(const char *events, uint64_t all_ns, uint32_t nr_notices)
-{
-	struct process *process = traces_read(events);
-	uint64_t sum = 0;
-	struct batch batch;
-
-	traces_load(process, GPROF_TABLE_op, &batch);
-	for (uint32_t i = 0; i < batch.nr_rows; i++) {
-		sum += batch.col[COL_op_dur][i];
-	}
-	ck_assert_uint_eq(sum, all_ns);
-	ck_assert_uint_eq(traces_rows(process, GPROF_TABLE_notice), nr_notices);
-	process_destroy(process);
-}
-
-START_TEST(operators_of_a_thread_that_overlap_are_cut)
-{
-	/* mostly within the one before: it ends with that, and so does what lies in it */
-	check_ops("[" OP_OF("10", "100") "," OP_OF("20", "100") "," OP_OF("30", "88") "]",
-		100000 + 90000 + 80000, 1);
-	/* mostly behind it: that one ends, with what it contains */
-	check_ops("[" OP_OF("10", "100") "," OP_OF("20", "90") "," OP_OF("100", "80") "]",
-		90000 + 80000 + 80000, 1);
-	/* times that are rounded need no notice; the order in the trace does not matter */
-	check_ops("[" OP_OF("10.2", "50") "," OP_OF("10", "50") "]", 50000 + 49800, 0);
-	/* one after the other, and one in the other */
-	check_ops("[" OP_OF("10", "10") "," OP_OF("20", "10") "," OP_OF("20", "5") "]", 25000, 0);
-}
-END_TEST
-
 /* MTIA has waits of streams among the kernels, and repeats calls on rows of the device. */
 START_TEST(what_a_device_repeats_is_no_call_and_no_kernel)
 {
@@ -643,9 +608,9 @@ UNIT_SUITE("report_kineto", an_object_and_an_array_are_traces, times_keep_their_
 	a_kernel_keeps_its_launch, who_asks_whether_the_gpu_has_ended_does_not_wait,
 	an_activity_without_times_has_a_launch_and_no_time,
 	a_kernel_ends_where_two_later_ones_of_its_stream_have_run,
-	operators_of_a_thread_that_overlap_are_cut, what_a_device_repeats_is_no_call_and_no_kernel,
-	old_traces_have_other_names, the_object_tells_rank_clock_and_devices,
-	a_device_without_properties_has_the_name_of_all, each_step_has_its_own_end_the_last_one_too,
+	what_a_device_repeats_is_no_call_and_no_kernel, old_traces_have_other_names,
+	the_object_tells_rank_clock_and_devices, a_device_without_properties_has_the_name_of_all,
+	each_step_has_its_own_end_the_last_one_too,
 	ranges_named_as_steps_are_steps_where_the_profiler_marks_none,
 	operators_lie_in_modules_and_were_called_from_python,
 	nodes_of_autograd_tell_the_thread_of_their_forward,

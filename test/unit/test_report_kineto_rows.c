@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report/ops/op.h"
 #include "report/util/buf.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_traces.h"
@@ -20,15 +19,14 @@ struct made {
 	bool is_kernel;
 };
 
-/* Ranges of users, since operators that overlap would be cut: rows_nest.h. */
 static void add_event(struct buf *text, const struct made *event, uint64_t *seed)
 {
 	bool is_pretty = unit_random(seed) % 2;
 	const char *gap = is_pretty ? "\n    " : "";
 
 	buf_printf(text, "%s{%s\"ph\": \"X\",%s \"cat\": \"%s\",%s\"name\": \"n%u\",",
-		is_pretty ? "\n  " : "", gap, gap, event->is_kernel ? "kernel" : "user_annotation",
-		gap, event->number % 50);
+		is_pretty ? "\n  " : "", gap, gap, event->is_kernel ? "kernel" : "cpu_op", gap,
+		event->number % 50);
 	buf_printf(text, "%s\"pid\": 1, \"tid\": %u,%s\"ts\": %llu.%03llu, \"dur\": %llu.%03llu",
 		gap, event->number % 3, gap, (unsigned long long)event->begin / 1000,
 		(unsigned long long)event->begin % 1000, (unsigned long long)event->dur / 1000,
@@ -154,8 +152,7 @@ static void add_rows(struct kineto_rows *rows, struct kineto_python *python, str
 			row->op.name = name;
 			row->source = unit_random(&seed) % 4 ? GPROF_FRAMEWORK_TORCH
 							     : GPROF_FRAMEWORK_PYTHON;
-			row->kind = row->source == GPROF_FRAMEWORK_PYTHON ? GPROF_PYTHON_MODULE
-									  : OP_TORCH_USER;
+			row->kind = row->source == GPROF_FRAMEWORK_PYTHON;
 		} else if (table == GPROF_TABLE_py_call) {
 			row->py_call.code = code;
 		} else if (table == GPROF_TABLE_memcpy) {
