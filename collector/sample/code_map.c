@@ -44,7 +44,7 @@ struct object {
 	uint8_t build_id[NATIVE_STACK_BUILD_ID_BYTES];
 	uint32_t nr_id_bytes;
 	uint32_t file; /* 0: no sample so far */
-	uint32_t era;  /* of the file's id */
+	uint32_t era;  /* dictionary_era() when `file` was defined */
 };
 
 struct range {
@@ -287,7 +287,7 @@ static bool take_line(const char *line, void *unused)
 	return false;
 }
 
-/* What was there before and is gone stays until the loader's objects change. */
+/* Unmapped memory stays in the list until the loader's objects change. */
 static void take_memory(void)
 {
 	uint64_t now_ns = clock_monotonic_ns(), before_ns, cost_ns;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct code_place {
-	uint32_t file;	  /* of table code_file; 0: none */
+	uint32_t file;	  /* its ID in table code_file; 0: none */
 	uint64_t address; /* as the file's symbols have it, or of the process */
 };
 
@@ -26,7 +26,7 @@ void code_map_want_memory(void);
 /* Returns false if no code is known at the address. The file's id is good until the next look. */
 bool code_map_find(uint64_t address, struct code_place *place);
 
-/* In a forked child: nothing is known, and the memory is used again. */
+/* For a forked child: forgets all ranges and keeps the memory for new ones. */
 void code_map_forget(void);
 
 /* Releases the memory. */

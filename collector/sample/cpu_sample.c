@@ -485,7 +485,7 @@ static void take(uint64_t now_ns)
 	state.due_ns = now_ns + READ_NS;
 }
 
-/* What the kernel gives a user without asking how much memory the process may lock. */
+/* Bytes that each user may lock for such buffers besides RLIMIT_MEMLOCK. */
 static uint64_t find_max_locked(void)
 {
 	uint64_t kb;

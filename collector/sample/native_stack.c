@@ -24,7 +24,7 @@
 #define MORE_STACKS 5u
 
 struct file_key {
-	uint32_t path, build_id; /* of table string */
+	uint32_t path, build_id; /* IDs in table string */
 };
 
 struct stack_key {
@@ -35,7 +35,7 @@ struct stack_key {
 static struct native_stack_state {
 	struct intern files;
 	struct intern stacks;
-	uint32_t era; /* of the dictionary */
+	uint32_t era; /* dictionary_era() when the IDs were made */
 } state;
 
 int native_stack_init(void)

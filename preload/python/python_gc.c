@@ -2,12 +2,12 @@
 /*
  * The interpreter calls the functions in a list of its own before and after each collection, in the
  * thread that collects, with the generation and what was found. The program knows that list as
- * gc.callbacks. A function of ours in there would say everything exactly, and the program would see
- * it. So we give the interpreter another list in place of its own. That one has only our function,
+ * gc.callbacks. A callback of gprof in that list would get exact data, but the program would see
+ * it. So the interpreter gets another list in place of its own. Its only entry is gprof's function,
  * which calls those in the program's list as the interpreter would. The program's list is as the
- * program made it, and neither our list nor our function can be found by gc.get_objects().
+ * program made it, and gc.get_objects() finds neither gprof's list nor its function.
  *
- * What else there is says less: the interpreter exports no function that all collections pass
+ * No other source is as exact: the interpreter exports no function that all collections pass
  * through; its probes (USDT) need a kernel's help, and most builds lack them; its state in memory
  * would have to be sampled, and most collections are shorter than a sampler's period.
  *
@@ -76,8 +76,8 @@ static struct {
 	void (*PyErr_FormatUnraisable)(const char *format, ...);
 	struct object *none;
 	struct object *module;	/* gc */
-	struct object *modules; /* of the main interpreter */
-	uint64_t begin;		/* of the collection that runs; 0: none, or it is not recorded */
+	struct object *modules; /* sys.modules of the main interpreter */
+	uint64_t begin; /* start of the current collection; 0: none, or it is not recorded */
 } state;
 
 /* ---- a collection ---- */

@@ -135,7 +135,7 @@ static bool lacks_devices(const struct advice_facts *facts, struct advice_result
 	return true;
 }
 
-/* A device may have worked while nothing ran that is recorded. */
+/* A device may have worked without a recorded activity. */
 static bool lacks_activities(const struct advice_facts *facts, struct advice_result *result)
 {
 	if (!budget_has_lost(&facts->launches)) {

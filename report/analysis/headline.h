@@ -74,7 +74,7 @@ struct headline_figures {
 	uint32_t gpu_name; /* of string_pool.h; 0: they differ, or there are none */
 	size_t nr_listed;  /* GPUs that the recording describes, with activities or without */
 	bool has_calls;	   /* of CUDA or its like */
-	uint64_t span_ns;  /* of the process that was recorded longest, as far as that counts */
+	uint64_t span_ns;  /* longest recording of a process, without what is left out */
 	bool has_steps, has_gpu, has_parts, has_phases;
 	bool is_selected;	   /* the user chose the steps */
 	size_t nr_steps;	   /* those that count */
@@ -90,7 +90,7 @@ struct headline_figures {
 	uint64_t parts_ns, parts[NR_BUDGET_PARTS]; /* of the first: all of them together */
 	uint64_t drained[NR_HOST_STATES + 1];	   /* of these, in gaps that a wait opened */
 	struct budget_launches launches;
-	bool has_lost;		       /* of any of them idle time is unknown, see budget.h */
+	bool has_lost;		       /* a process has unknown idle time, see budget.h */
 	uint32_t slow_name, wait_name; /* as in headline_process, of the first that has one */
 	uint8_t maker; /* enum device_maker, of the first process in which it is known */
 	bool has_torch, has_operators; /* any of them has */

@@ -371,7 +371,7 @@ const struct table_column headline_columns[HEADLINE_NR_COLUMNS] = {
 	SHARE("idle_dependency", "Idle, dependencies",
 		"what was launched waits for an event, another stream or another process"),
 	SHARE("idle_unknown", "Idle or not recorded",
-		"nothing runs that is recorded, and launches lack their activity"),
+		"no recorded activity runs, but launches lack theirs"),
 	SHARE("cpu_operators", "CPU, operators", "without a GPU: in an operator"),
 	SHARE("cpu_dataloader", "CPU, data loader", "without a GPU: in the data loader"),
 	SHARE("cpu_communication", "CPU, communication", "without a GPU: in a collective"),

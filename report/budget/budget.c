@@ -72,7 +72,7 @@ const struct budget_part_text budget_part_texts[NR_BUDGET_PARTS] = {
 	[BUDGET_DEPENDENCY] = {"dependency", "Idle: dependencies",
 		"what was launched waits for an event, another stream or another process"},
 	[BUDGET_UNKNOWN] = {"unknown", "Idle or not recorded",
-		"nothing runs that is recorded, and launches lack their activity"},
+		"no recorded activity runs, but launches lack theirs"},
 };
 
 /* ---- what is known of calls ---- */

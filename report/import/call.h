@@ -8,7 +8,7 @@
 
 #include "report/util/idset.h"
 
-/* What XLA's launches of kernels are called: the trace has the name of the kernel instead. */
+/* The name of XLA's launches, whose trace has the name of the kernel instead. */
 #define IMPORT_CALL_LAUNCH "kernel launch"
 
 /*

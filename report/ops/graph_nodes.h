@@ -41,7 +41,8 @@ struct graph_node {
 /* A capture of a stream into a graph, from the end of its first call to the start of its last. */
 struct graph_capture {
 	uint64_t begin, end; /* ticks */
-	uint64_t last_end;   /* of this one and all that began earlier; after graph_nodes_finish */
+	uint64_t last_end;   /* the latest end of this capture and all earlier ones; after
+				graph_nodes_finish */
 	uint32_t thread;
 };
 
