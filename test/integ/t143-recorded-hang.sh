@@ -127,6 +127,6 @@ for setting in GPROF_HANG_TIMEOUT_S=0 GPROF_HANG_TIMEOUT_S=1000; do
 	record env $setting "$B/integ/s_loop" 3 3 call
 	summary hang
 	is 0 "$(query '.hang.rows | length')" "rows with $setting"
-	ok test "$("$REPORT" "$GPROF_DIR" | grep -c -i hang)" = 0
+	ok test "$("$REPORT" "$GPROF_DIR" | grep -ciwE "hangs?|hung")" = 0
 done
 finish
