@@ -11,9 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
 
 struct clock_anchor {
 	uint64_t raw;
@@ -54,7 +51,7 @@ static inline uint64_t clock_raw(void)
 {
 #if defined(__x86_64__)
 	if (__builtin_expect(clock_has_counter, 1)) {
-		return __rdtsc();
+		return __builtin_ia32_rdtsc();
 	}
 #elif defined(__aarch64__)
 	uint64_t value;
@@ -81,7 +78,7 @@ static inline bool clock_is_counter(void)
 static inline uint64_t clock_counter(void)
 {
 #if defined(__x86_64__)
-	return __rdtsc();
+	return __builtin_ia32_rdtsc();
 #else
 	return clock_raw();
 #endif
