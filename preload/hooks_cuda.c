@@ -67,7 +67,7 @@ static void start_capture(void)
 		if (is_on && !ring_in_profiler(self)) {                                        \
 			start_capture();                                                       \
 		}                                                                              \
-		if (!hook_enter(self, &mark, hook_mode(), HOOK_CALLER)) {                      \
+		if (!hook_enter(self, &mark, hook_mode(), HOOK_CALLER, RING_STACK)) {          \
 			row.result = real();                                                   \
 		} else {                                                                       \
 			row.begin = clock_raw();                                               \

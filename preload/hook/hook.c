@@ -147,7 +147,7 @@ bool hook_enter_again(
 	}                                                                                    \
 	FILL_COMMON(row, call, table_id)
 
-static inline __attribute__((always_inline)) void emit_event(
+static __attribute__((noinline)) void emit_event(
 	const struct call *call, const void *event, const void *stream)
 {
 	ADD_ROW(row, call, api);
@@ -312,35 +312,80 @@ static inline uintptr_t outer_caller(const uintptr_t *frame)
 	(is_ours(HOOK_CALLER) ? outer_caller(__builtin_frame_address(0)) : HOOK_CALLER)
 #endif
 
+/*
+ * Finds the real function, and begins the recorded call, whose mark is on the wrapper's stack;
+ * `self` is NULL if it is not recorded. stack: RING_STACK of the wrapper.
+ */
+static inline __attribute__((always_inline)) void *begin_call(struct call *call,
+	struct ring_mark *mark, enum hook_id id, uintptr_t caller, uintptr_t stack)
+{
+	void *real = hook_real(id, caller);
+	struct ring_tls *self = &ring_tls;
+
+	call->id = (uint16_t)id;
+	call->self = NULL;
+	if (hook_enter(self, mark, hook_mode(), caller, stack)) {
+		call->self = self;
+		call->begin = clock_raw();
+		ring_call_begin(&self->cuda, hook_name(id), call->begin);
+	}
+	return real;
+}
+
+static inline void end_call(const struct call *call, const struct ring_mark *mark)
+{
+	if (call->self) {
+		hook_leave(call->self, mark);
+	}
+	end_step(hook_mode(), call->id);
+}
+
+/* The two in one copy, for the other calls: a wrapper is then a third as long. */
+static __attribute__((noinline)) void *begin_rare_call(struct call *call, struct ring_mark *mark,
+	enum hook_id id, uintptr_t caller, uintptr_t stack)
+{
+	return begin_call(call, mark, id, caller, stack);
+}
+
+static __attribute__((noinline)) void end_rare_call(
+	const struct call *call, const struct ring_mark *mark)
+{
+	end_call(call, mark);
+}
+
+/* The calls that come by the million; their ids are constants. */
+#define IS_FREQUENT(id)                                                       \
+	((id) == HOOK_cudaLaunchKernel || (id) == HOOK_cudaLaunchKernelExC || \
+		(id) == HOOK_cuLaunchKernel || (id) == HOOK_cuLaunchKernelEx)
+
 /* The half of a hook that records. */
-#define RECORD(ret, name, params, args, facts)                                         \
-	static __attribute__((noinline)) ret hook_record_##name params                 \
-	{                                                                              \
-		const uintptr_t this_caller = RECORDED_CALLER;                         \
-		const __typeof__(&name) this_real =                                    \
-			(__typeof__(&name))hook_real(HOOK_##name, this_caller);        \
-		struct call this_call;                                                 \
-		struct ring_mark this_mark; /* apart: its address is kept */           \
-		uint32_t this_mode = hook_mode();                                      \
-		ret r;                                                                 \
-                                                                                       \
-		this_call.self = &ring_tls;                                            \
-		this_call.id = HOOK_##name;                                            \
-		if (!hook_enter(this_call.self, &this_mark, this_mode, this_caller)) { \
-			r = this_real args;                                            \
-			end_step(hook_mode(), HOOK_##name);                            \
-			return r;                                                      \
-		}                                                                      \
-		this_call.begin = clock_raw();                                         \
-		ring_call_begin(&this_call.self->cuda, names.name, this_call.begin);   \
-		r = this_real args;                                                    \
-		this_call.end = clock_raw();                                           \
-		this_call.result = (int32_t)r;                                         \
-		ring_call_end(&this_call.self->cuda, this_call.end);                   \
-		facts;                                                                 \
-		hook_leave(this_call.self, &this_mark);                                \
-		end_step(hook_mode(), HOOK_##name);                                    \
-		return r;                                                              \
+#define RECORD(ret, name, params, args, facts)                                                \
+	static __attribute__((noinline)) ret hook_record_##name params                        \
+	{                                                                                     \
+		struct call this_call;                                                        \
+		struct ring_mark this_mark; /* apart: its address is kept */                  \
+		const __typeof__(&name) this_real =                                           \
+			(__typeof__(&name))(IS_FREQUENT(HOOK_##name)                          \
+						    ? begin_call(&this_call, &this_mark,      \
+							      HOOK_##name, RECORDED_CALLER,   \
+							      RING_STACK)                     \
+						    : begin_rare_call(&this_call, &this_mark, \
+							      HOOK_##name, RECORDED_CALLER,   \
+							      RING_STACK));                   \
+		ret r = this_real args;                                                       \
+                                                                                              \
+		if (this_call.self) {                                                         \
+			this_call.end = clock_raw();                                          \
+			this_call.result = (int32_t)r;                                        \
+			ring_call_end(&this_call.self->cuda, this_call.end);                  \
+			facts;                                                                \
+		}                                                                             \
+		if (IS_FREQUENT(HOOK_##name)) {                                               \
+			end_call(&this_call, &this_mark);                                     \
+		} else {                                                                      \
+			end_rare_call(&this_call, &this_mark);                                \
+		}                                                                             \
+		return r;                                                                     \
 	}
 
 #define HOOK(api, need, ret, name, params, args, facts)                                     \

@@ -226,18 +226,17 @@ bool hook_enter_again(
 /*
  * Should this call be recorded? If so, marks it as the thread's outermost call, in whose frame a
  * CUPTI callback stores the correlation ID; hook_leave must follow, once its row is written. The
- * mark is on the caller's stack.
+ * mark is on the stack of the wrapper, whose RING_STACK is `stack`.
  */
-static inline __attribute__((always_inline)) bool hook_enter(
-	struct ring_tls *self, struct ring_mark *mark, uint32_t mode, uintptr_t caller)
+static inline __attribute__((always_inline)) bool hook_enter(struct ring_tls *self,
+	struct ring_mark *mark, uint32_t mode, uintptr_t caller, uintptr_t stack)
 {
 	if (__builtin_expect(mode & COLLECTOR_COLD, 0)) {
 		mode = recorder_ensure_started_counting_loss(caller);
 	}
 	mark->before = 0;
-	if (!(mode & COLLECTOR_RECORD) ||
-		(__builtin_expect(self->frame != 0, 0) &&
-			!hook_enter_again(self, mark, RING_STACK, caller))) {
+	if (!(mode & COLLECTOR_RECORD) || (__builtin_expect(self->frame != 0, 0) &&
+						  !hook_enter_again(self, mark, stack, caller))) {
 		return false;
 	}
 	self->frame = (uintptr_t)mark;
