@@ -13,17 +13,17 @@
 
 #define FITS(table, type, column, column_kind) \
 	_Static_assert(sizeof(#column) <= BLOCK_NAME_BYTES, #column);
-#define T(id, table, what) GPROF_COLUMNS_##table(FITS, table)
+#define T(id, table, facts, what) GPROF_COLUMNS_##table(FITS, table)
 GPROF_TABLES(T)
 #undef T
 
-#define T(id, table, what) \
+#define T(id, table, facts, what) \
 	static const struct block_column table##_columns[] = {GPROF_COLUMNS_##table(COLUMN, table)};
 GPROF_TABLES(T)
 #undef T
 
 static const struct block_table tables[GPROF_NR_TABLES] = {
-#define T(id, table, what)                                                          \
+#define T(id, table, facts, what)                                                   \
 	[id] = {.name = #table,                                                     \
 		.columns = table##_columns,                                         \
 		.nr_columns = sizeof(table##_columns) / sizeof(table##_columns[0]), \

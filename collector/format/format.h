@@ -120,68 +120,107 @@ struct gprof_row_head {
 };
 
 /*
- * The tables: T(id, name, what a row is). Numbers are for ever; append only.
+ * Facts of a table, by which readers and the recorder choose tables, so that no list of them stands
+ * elsewhere. They do not travel in streams.
+ */
+enum gprof_fact {
+	GPROF_IS_EVENT = 0x001,	       /* it happened; other tables describe what events refer to */
+	GPROF_IS_CALL = 0x002,	       /* of an API, not within another: GPROF_COLUMNS_API_COMMON */
+	GPROF_IS_ACTIVITY = 0x004,     /* of a GPU: GPROF_COLUMNS_WORK_COMMON */
+	GPROF_IS_UNTIMED = 0x008,      /* of a GPU, without times */
+	GPROF_IS_COMPUTING = 0x010,    /* an activity that runs kernels */
+	GPROF_IS_COPYING = 0x020,      /* an activity that writes `bytes` to memory */
+	GPROF_IS_PROGRESS = 0x040,     /* shows that a process does not hang */
+	GPROF_IN_OWN_STEP = 0x080,     /* belongs to the step of its first column's tick */
+	GPROF_IN_LAUNCH_STEP = 0x100,  /* belongs to the step of the call with its correlation */
+	GPROF_ON_THREAD_TRACK = 0x200, /* timelines draw it with its thread */
+	GPROF_ON_STREAM_TRACK = 0x400, /* timelines draw it with its CUDA stream */
+
+	GPROF_FACTS_HOST = GPROF_IS_EVENT | GPROF_IN_OWN_STEP | GPROF_ON_THREAD_TRACK,
+	GPROF_FACTS_CALL = GPROF_FACTS_HOST | GPROF_IS_CALL,
+	GPROF_FACTS_LAUNCHED = GPROF_IS_EVENT | GPROF_IN_LAUNCH_STEP,
+	GPROF_FACTS_ACTIVITY = GPROF_FACTS_LAUNCHED | GPROF_IS_ACTIVITY | GPROF_IS_PROGRESS |
+			       GPROF_ON_STREAM_TRACK,
+};
+
+/*
+ * The tables: T(id, name, facts, what a row is). Numbers are for ever; append only.
  * The columns of table NAME are GPROF_COLUMNS_NAME(C, t): C(t, C type, name, kind), where t is handed
  * through (a table's name, say) and the C types are those of the row struct. Append only: a reader goes by names and treats a missing column as unknown.
  */
 #define GPROF_TABLES(T)                                                                            \
-	T(1, schema, "a column of a table of this stream")                                         \
-	T(2, string, "a text that other rows name by its id")                                      \
-	T(3, info, "a fact about the process, the host or the recording")                          \
-	T(4, anchor, "one point in time on all clocks")                                            \
-	T(5, checkpoint, "how much of a thread's ring the blocks before contain")                  \
-	T(6, loss, "missing events, by cause")                                                     \
-	T(7, notice, "something that was switched off or went wrong, with the remedy")             \
-	T(8, thread, "a thread began, got a name, or ended")                                       \
-	T(9, call, "a function of an API that other rows name by its id")                          \
-	T(10, api, "an API call")                                                                  \
-	T(11, api_launch, "an API call that starts kernels, graphs or host functions")             \
-	T(12, api_copy, "an API call that copies memory")                                          \
-	T(13, api_set, "an API call that sets memory")                                             \
-	T(14, api_alloc, "an API call that allocates or frees memory")                             \
-	T(15, api_sync, "an API call that synchronises or queries")                                \
-	T(16, ring_launch, "api_launch as a ring holds it, before its launch has a shape")         \
-	T(17, function, "the name of a kernel by the host address that launches it")               \
-	T(18, shape, "a kernel with its launch configuration, named by its id")                    \
-	T(19, place, "a device, context and stream, named by its id")                              \
-	T(20, kernel, "a kernel that ran")                                                         \
-	T(21, memcpy, "a memcpy that ran")                                                         \
-	T(22, memset, "a memset that ran")                                                         \
-	T(23, sync, "a synchronisation as CUPTI saw it")                                           \
-	T(24, memory, "an allocation or release as CUPTI saw it")                                  \
-	T(25, overhead, "time that CUPTI or the driver spent on profiling")                        \
-	T(26, graph, "a CUDA graph that ran, traced as a whole")                                   \
-	T(27, untimed, "GPU work that ran but has no times from CUPTI")                            \
-	T(28, device, "a GPU")                                                                     \
-	T(29, context, "a CUDA context")                                                           \
-	T(30, stream, "a CUDA stream")                                                             \
-	T(31, nvtx, "an NVTX range begin, range end, or mark")                                     \
-	T(32, step, "a step began (and the one before it ended)")                                  \
-	T(33, window, "the schedule changed its state")                                            \
-	T(34, event, "a CUDA event was recorded")                                                  \
-	T(35, attribute, "a number about a device")                                                \
-	T(36, op, "an operator, autograd node or range of a framework")                            \
-	T(37, op_name, "the name of an operator, by which op rows name it")                        \
-	T(38, op_shape, "shapes and types of an operator's inputs, by which op rows name them")    \
-	T(39, alloc, "an allocation or release by a framework's allocator")                        \
-	T(40, sample, "a sampled number about the process, host or GPU")                           \
-	T(41, py_file, "a file of Python code, named by its id")                                   \
-	T(42, py_code, "a Python function, named by its id")                                       \
-	T(43, py_stack, "a Python stack, named by its id: its innermost frame and the stack of the others") \
-	T(44, py_call, "a call of a Python function")                                              \
-	T(45, nccl, "a call of NCCL")                                                              \
-	T(46, nccl_comm, "a communicator of NCCL, as one rank of it sees it")                      \
-	T(47, hang, "where a hung process is blocked, or that it resumed")                         \
-	T(48, api_nested, "a driver call within another API call")                                 \
-	T(49, estimate, "what another profiler estimated of the launches of a shape")              \
-	T(50, api_count, "API calls that are only counted, of a thread and a function")            \
-	T(51, graph_node, "a node of a CUDA graph was created, or became a copy of another node")  \
-	T(52, py_gc, "a collection of Python's garbage")  \
-	T(53, code_file, "a file of machine code that the process had loaded, named by its id")    \
-	T(54, native_stack,                                                                        \
-		"a stack of machine code, named by its id: its innermost frame and the stack of "  \
-		"the others")                                                                      \
-	T(55, cpu_sample, "a sample of a thread that ran on a CPU in user mode")
+	T(1, schema, 0, "a column of a table of this stream")                                      \
+	T(2, string, 0, "a text that other rows name by its id")                                   \
+	T(3, info, 0, "a fact about the process, the host or the recording")                       \
+	T(4, anchor, 0, "one point in time on all clocks")                                         \
+	T(5, checkpoint, 0, "how much of a thread's ring the blocks before contain")               \
+	T(6, loss, 0, "missing events, by cause")                                                  \
+	T(7, notice, 0, "something that was switched off or went wrong, with the remedy")          \
+	T(8, thread, 0, "a thread began, got a name, or ended")                                    \
+	T(9, call, 0, "a function of an API that other rows name by its id")                       \
+	T(10, api, GPROF_FACTS_CALL, "an API call")                                                \
+	T(11, api_launch, GPROF_FACTS_CALL | GPROF_IS_PROGRESS,                                    \
+		"an API call that starts kernels, graphs or host functions")                       \
+	T(12, api_copy, GPROF_FACTS_CALL | GPROF_IS_PROGRESS, "an API call that copies memory")    \
+	T(13, api_set, GPROF_FACTS_CALL | GPROF_IS_PROGRESS, "an API call that sets memory")       \
+	T(14, api_alloc, GPROF_FACTS_CALL | GPROF_IS_PROGRESS,                                     \
+		"an API call that allocates or frees memory")                                      \
+	T(15, api_sync, GPROF_FACTS_CALL, "an API call that synchronises or queries")              \
+	T(16, ring_launch, 0, "api_launch as a ring holds it, before its launch has a shape")      \
+	T(17, function, 0, "the name of a kernel by the host address that launches it")            \
+	T(18, shape, 0, "a kernel with its launch configuration, named by its id")                 \
+	T(19, place, 0, "a device, context and stream, named by its id")                           \
+	T(20, kernel, GPROF_FACTS_ACTIVITY | GPROF_IS_COMPUTING, "a kernel that ran")              \
+	T(21, memcpy, GPROF_FACTS_ACTIVITY | GPROF_IS_COPYING, "a memcpy that ran")                \
+	T(22, memset, GPROF_FACTS_ACTIVITY | GPROF_IS_COPYING, "a memset that ran")                \
+	T(23, sync, GPROF_FACTS_LAUNCHED | GPROF_ON_STREAM_TRACK,                                  \
+		"a synchronisation as CUPTI saw it")                                               \
+	T(24, memory, GPROF_FACTS_LAUNCHED, "an allocation or release as CUPTI saw it")            \
+	T(25, overhead, GPROF_FACTS_LAUNCHED,                                                      \
+		"time that CUPTI or the driver spent on profiling")                                \
+	T(26, graph, GPROF_FACTS_ACTIVITY | GPROF_IS_COMPUTING,                                    \
+		"a CUDA graph that ran, traced as a whole")                                        \
+	T(27, untimed, GPROF_FACTS_LAUNCHED | GPROF_IS_UNTIMED | GPROF_IS_PROGRESS,                \
+		"GPU work that ran but has no times from CUPTI")                                   \
+	T(28, device, 0, "a GPU")                                                                  \
+	T(29, context, 0, "a CUDA context")                                                        \
+	T(30, stream, 0, "a CUDA stream")                                                          \
+	T(31, nvtx, GPROF_IS_EVENT | GPROF_IS_PROGRESS,                                            \
+		"an NVTX range begin, range end, or mark")                                         \
+	T(32, step, 0, "a step began (and the one before it ended)")                               \
+	T(33, window, 0, "the schedule changed its state")                                         \
+	T(34, event, GPROF_FACTS_LAUNCHED, "a CUDA event was recorded")                            \
+	T(35, attribute, 0, "a number about a device")                                             \
+	T(36, op, GPROF_FACTS_HOST | GPROF_IS_PROGRESS,                                            \
+		"an operator, autograd node or range of a framework")                              \
+	T(37, op_name, 0, "the name of an operator, by which op rows name it")                     \
+	T(38, op_shape, 0,                                                                         \
+		"shapes and types of an operator's inputs, by which op rows name them")            \
+	T(39, alloc, GPROF_FACTS_HOST | GPROF_IS_PROGRESS,                                         \
+		"an allocation or release by a framework's allocator")                             \
+	T(40, sample, GPROF_IN_OWN_STEP, "a sampled number about the process, host or GPU")        \
+	T(41, py_file, 0, "a file of Python code, named by its id")                                \
+	T(42, py_code, 0, "a Python function, named by its id")                                    \
+	T(43, py_stack, 0,                                                                         \
+		"a Python stack, named by its id: its innermost frame and the stack of the "       \
+		"others")                                                                          \
+	T(44, py_call, GPROF_FACTS_HOST | GPROF_IS_PROGRESS, "a call of a Python function")        \
+	T(45, nccl, GPROF_FACTS_HOST | GPROF_IS_PROGRESS, "a call of NCCL")                        \
+	T(46, nccl_comm, 0, "a communicator of NCCL, as one rank of it sees it")                   \
+	T(47, hang, 0, "where a hung process is blocked, or that it resumed")                      \
+	T(48, api_nested, GPROF_FACTS_HOST, "a driver call within another API call")               \
+	T(49, estimate, 0, "what another profiler estimated of the launches of a shape")           \
+	T(50, api_count, 0, "API calls that are only counted, of a thread and a function")         \
+	T(51, graph_node, 0,                                                                       \
+		"a node of a CUDA graph was created, or became a copy of another node")            \
+	T(52, py_gc, GPROF_FACTS_HOST, "a collection of Python's garbage")                         \
+	T(53, code_file, 0,                                                                        \
+		"a file of machine code that the process had loaded, named by its id")             \
+	T(54, native_stack, 0,                                                                     \
+		"a stack of machine code, named by its id: its innermost frame and the "           \
+		"stack of the others")                                                             \
+	T(55, cpu_sample, GPROF_IS_EVENT | GPROF_IN_OWN_STEP,                                      \
+		"a sample of a thread that ran on a CPU in user mode")
 
 #define GPROF_COLUMNS_schema(C, t)                                                                 \
 	C(t, uint16_t, table, UINT)                                                                \
@@ -704,18 +743,30 @@ struct gprof_row_head {
 
 enum gprof_table {
 	GPROF_TABLE_NONE = 0,
-#define T(id, name, what) GPROF_TABLE_##name = id,
+#define T(id, name, facts, what) GPROF_TABLE_##name = id,
 	GPROF_TABLES(T)
 #undef T
 	GPROF_NR_TABLES = 56, /* one more than the last id */
 };
+
+/* Has the table one of these facts? */
+static inline int gprof_table_is(unsigned int table, unsigned int facts)
+{
+	static const uint16_t facts_of[GPROF_NR_TABLES] = {
+#define T(id, name, its_facts, what) [id] = (its_facts),
+		GPROF_TABLES(T)
+#undef T
+	};
+
+	return table < GPROF_NR_TABLES && (facts_of[table] & facts);
+}
 
 /* The columns that every api_* table of calls begins with. */
 #define GPROF_NR_API_COLUMNS 7
 
 /* struct gprof_row_NAME: the row as it is written into rings and handed to the encoder. */
 #define GPROF_FIELD(table, type, name, kind) type name;
-#define T(id, table, what)                                                                         \
+#define T(id, table, facts, what)                                                                         \
 	struct gprof_row_##table {                                                                 \
 		struct gprof_row_head head;                                                        \
 		GPROF_COLUMNS_##table(GPROF_FIELD, table)                                          \

@@ -43,7 +43,7 @@ static inline __attribute__((always_inline)) void store(
 }
 
 #define FIELD(table, type, name, kind) store(column++, at + i, &row->name, sizeof(type));
-#define T(id, table, what)                                                             \
+#define T(id, table, facts, what)                                                      \
 	static void from_##table(const void *const *rows, uint32_t nr_rows,            \
 		union column_values *values, uint32_t at)                              \
 	{                                                                              \
@@ -62,7 +62,7 @@ typedef void (*table_gather_fn)(
 	const void *const *rows, uint32_t nr_rows, union column_values *values, uint32_t at);
 
 static const table_gather_fn functions[GPROF_NR_TABLES] = {
-#define T(id, table, what) [id] = from_##table,
+#define T(id, table, facts, what) [id] = from_##table,
 	GPROF_TABLES(T)
 #undef T
 };

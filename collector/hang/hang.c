@@ -64,14 +64,10 @@ void hang_init(void)
  */
 static uint64_t count_events(void)
 {
-	static const uint8_t tables[] = {GPROF_TABLE_api_launch, GPROF_TABLE_api_copy,
-		GPROF_TABLE_api_set, GPROF_TABLE_api_alloc, GPROF_TABLE_kernel, GPROF_TABLE_memcpy,
-		GPROF_TABLE_memset, GPROF_TABLE_graph, GPROF_TABLE_untimed, GPROF_TABLE_nccl,
-		GPROF_TABLE_op, GPROF_TABLE_alloc, GPROF_TABLE_nvtx, GPROF_TABLE_py_call};
 	uint64_t nr = 0;
 
-	for (size_t i = 0; i < sizeof(tables); i++) {
-		nr += batch_nr_rows(tables[i]);
+	for (unsigned int table = 0; table < GPROF_NR_TABLES; table++) {
+		nr += gprof_table_is(table, GPROF_IS_PROGRESS) ? batch_nr_rows(table) : 0;
 	}
 	return nr;
 }

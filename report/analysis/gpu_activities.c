@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "report/comm/host_collectives.h"
-#include "report/model/copy_kind.h"
+#include "report/model/activity.h"
 #include "report/model/device_records.h"
 #include "report/model/kernel_class.h"
 #include "report/model/select.h"
@@ -25,13 +25,6 @@ bool gpu_activities_needs(void *context, struct process *process, unsigned int t
 	(void)context;
 	(void)table;
 	return process_has_device_records(process, NULL);
-}
-
-/* Is it one of these tables? */
-static bool gpu_activity_is_table(unsigned int table)
-{
-	return table == GPROF_TABLE_kernel || table == GPROF_TABLE_memcpy ||
-	       table == GPROF_TABLE_memset || table == GPROF_TABLE_graph;
 }
 
 /* The earliest begin in later blocks, from the last block to the first. */
@@ -47,7 +40,7 @@ static void find_later(struct gpu_activities *works)
 		bool is_host = table == GPROF_TABLE_op && works->has_host;
 
 		works->later_min[i] = min;
-		if (is_host || gpu_activity_is_table(table)) {
+		if (is_host || gprof_table_is(table, GPROF_IS_ACTIVITY)) {
 			uint64_t first = clock_map_time(
 				is_host ? &process->host_clock : &process->device_clock,
 				stream->blocks[i].time_min);
@@ -64,7 +57,13 @@ void gpu_activities_begin(struct gpu_activities *works, struct process *process,
 	find_later(works);
 }
 
-void gpu_activities_begin_host(struct gpu_activities *works, struct process *process,
+/*
+ * Instead of gpu_activities_begin, where batches of table op come, too (HOST_COLLECTIVE_MASK).
+ * Calls that the host carries out then come among the activities, with device UINT32_MAX and place
+ * 0. For a process that has such calls and no device records, the operators that compute come as
+ * well.
+ */
+static void begin_with_host(struct gpu_activities *works, struct process *process,
 	void (*take)(void *context, const struct gpu_activity *work), void *context)
 {
 	*works = (struct gpu_activities){.process = process, .take = take, .context = context};
@@ -92,54 +91,19 @@ static void hand_out(struct gpu_activities *works, uint64_t before)
 
 /* ---- batches ---- */
 
-static uint32_t graph_name(uint64_t graph)
-{
-	char text[64];
-	int length = snprintf(
-		text, sizeof(text), "(CUDA graph %llu as a whole)", (unsigned long long)graph);
-
-	return string_pool_intern(text, (size_t)length);
-}
-
-uint32_t gpu_activity_name(const struct process *process, const struct op_record *record)
-{
-	switch (record->table) {
-	case GPROF_TABLE_kernel:
-		return process_shape_name(process, record->shape);
-	case GPROF_TABLE_memcpy:
-	case GPROF_TABLE_memset:
-		return copy_name(record->copy);
-	default:
-		return graph_name(record->graph);
-	}
-}
-
 static void describe(
 	struct gpu_activity *work, struct process *process, const struct batch *b, uint32_t i)
 {
-	switch (b->table) {
-	case GPROF_TABLE_kernel:
-		work->name = process_shape_name(process, b->col[COL_kernel_shape][i]);
-		work->is_communication = kernel_class_of(work->name) == KERNEL_COMMUNICATION;
-		break;
-	case GPROF_TABLE_memcpy:
+	bool is_kernel = b->table == GPROF_TABLE_kernel;
+
+	if (gprof_table_is(b->table, GPROF_IS_COPYING)) {
 		work->bytes = b->col[COL_memcpy_bytes][i];
-		work->copy = copy_pack((uint32_t)b->col[COL_memcpy_copy_kind][i],
-				     (uint32_t)b->col[COL_memcpy_src_kind][i],
-				     (uint32_t)b->col[COL_memcpy_dst_kind][i]) |
-			     (b->col[COL_memcpy_flags][i] & 1 ? COPY_IS_ASYNC : 0);
-		work->name = copy_name(work->copy);
-		break;
-	case GPROF_TABLE_memset:
-		work->bytes = b->col[COL_memset_bytes][i];
-		work->copy = copy_pack(0, 0, (uint32_t)b->col[COL_memset_memory_kind][i]) |
-			     COPY_IS_SET | (b->col[COL_memset_flags][i] & 1 ? COPY_IS_ASYNC : 0);
-		work->name = copy_name(work->copy);
-		break;
-	default:
-		work->name = graph_name(b->col[COL_graph_graph][i]);
-		break;
+		work->copy = activity_copy(b, i);
 	}
+	work->name = activity_name(process, b->table,
+		is_kernel ? (uint32_t)b->col[COL_kernel_shape][i] : 0, work->copy,
+		b->col[COL_kernel_graph] ? b->col[COL_kernel_graph][i] : 0);
+	work->is_communication = is_kernel && kernel_class_of(work->name) == KERNEL_COMMUNICATION;
 }
 
 /* The activities of a batch of the host, as they come. */
@@ -285,7 +249,7 @@ static void order_begin(void *context, struct process *process)
 
 	find_readers(order, process);
 	if (has_reader(order, process, true)) {
-		gpu_activities_begin_host(&order->works, process, order_take, order);
+		begin_with_host(&order->works, process, order_take, order);
 	} else if (has_reader(order, process, false)) {
 		gpu_activities_begin(&order->works, process, order_take, order);
 	}

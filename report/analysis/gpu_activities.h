@@ -85,22 +85,23 @@ struct gpu_activities {
 };
 
 /* The columns that a scan must want to take the activities itself. */
-#define GPU_ACTIVITIES_COLUMNS                                                             \
-	(COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_place) | \
-		COL_BIT(COL_kernel_correlation))
-#define GPU_ACTIVITIES_WANTS                                                                   \
-	{GPROF_TABLE_kernel, GPU_ACTIVITIES_COLUMNS | COL_BIT(COL_kernel_shape), 0},           \
-		{GPROF_TABLE_memcpy,                                                           \
-			GPU_ACTIVITIES_COLUMNS | COL_BIT(COL_memcpy_bytes) |                   \
-				COL_BIT(COL_memcpy_copy_kind) | COL_BIT(COL_memcpy_src_kind) | \
-				COL_BIT(COL_memcpy_dst_kind) | COL_BIT(COL_memcpy_flags),      \
-			0},                                                                    \
-		{GPROF_TABLE_memset,                                                           \
-			GPU_ACTIVITIES_COLUMNS | COL_BIT(COL_memset_bytes) |                   \
-				COL_BIT(COL_memset_memory_kind) | COL_BIT(COL_memset_flags),   \
-			0},                                                                    \
-	{                                                                                      \
-		GPROF_TABLE_graph, GPU_ACTIVITIES_COLUMNS | COL_BIT(COL_graph_graph), 0        \
+#define GPU_ACTIVITIES_WANTS                                                                      \
+	{SCAN_WITH(GPROF_IS_ACTIVITY),                                                            \
+		COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_place) | \
+			COL_BIT(COL_kernel_correlation),                                          \
+		0},                                                                               \
+		{GPROF_TABLE_kernel, COL_BIT(COL_kernel_shape), 0},                               \
+		{GPROF_TABLE_memcpy,                                                              \
+			COL_BIT(COL_memcpy_bytes) | COL_BIT(COL_memcpy_copy_kind) |               \
+				COL_BIT(COL_memcpy_src_kind) | COL_BIT(COL_memcpy_dst_kind) |     \
+				COL_BIT(COL_memcpy_flags),                                        \
+			0},                                                                       \
+		{GPROF_TABLE_memset,                                                              \
+			COL_BIT(COL_memset_bytes) | COL_BIT(COL_memset_memory_kind) |             \
+				COL_BIT(COL_memset_flags),                                        \
+			0},                                                                       \
+	{                                                                                         \
+		GPROF_TABLE_graph, COL_BIT(COL_graph_graph), 0                                    \
 	}
 
 /* For scan_view.needs: nothing is read of a process that has no work. */
@@ -110,22 +111,13 @@ bool gpu_activities_needs(void *context, struct process *process, unsigned int t
 void gpu_activities_begin(struct gpu_activities *works, struct process *process,
 	void (*take)(void *context, const struct gpu_activity *work), void *context);
 
-/*
- * Instead of gpu_activities_begin, where batches of table op come, too (HOST_COLLECTIVE_MASK).
- * Calls that the host carries out then come among the activities, with device UINT32_MAX and place
- * 0. For a process that has such calls and no device records, the operators that compute come as
- * well.
- */
-void gpu_activities_begin_host(struct gpu_activities *works, struct process *process,
-	void (*take)(void *context, const struct gpu_activity *work), void *context);
-
 /* Takes a batch of one of those tables. */
 void gpu_activities_take(struct gpu_activities *works, const struct batch *batch);
 
 /* Hands out the rest, and frees everything. */
 void gpu_activities_end(struct gpu_activities *works);
 
-/* Do operators that compute come from gpu_activities_begin_host? */
+/* Do operators that compute come with the activities of the host? */
 bool gpu_activities_has_operators(const struct process *process);
 
 /*
@@ -144,8 +136,5 @@ struct gpu_activities_order {
 
 /* The scan of an order. */
 struct scan gpu_activities_order_scan(struct gpu_activities_order *order);
-
-/* The kernel, or what the copy, set or graph is called; a number of string_pool.h. */
-uint32_t gpu_activity_name(const struct process *process, const struct op_record *record);
 
 #endif

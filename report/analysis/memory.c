@@ -141,7 +141,7 @@ static void find_ticks(struct memory *memory, const struct process *process)
 		const struct stream_block *block = &stream->blocks[i];
 		unsigned int table = stream_block_table(stream, i);
 
-		if (model_is_event(table) && block->time_max &&
+		if (gprof_table_is(table, GPROF_IS_EVENT) && block->time_max &&
 			schema_table(table)->columns[0].kind == GPROF_KIND_TICK) {
 			first = block->time_min < first ? block->time_min : first;
 			last = block->time_max > last ? block->time_max : last;

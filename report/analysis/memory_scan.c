@@ -20,13 +20,6 @@ const struct scan_want memory_scan_wants[MEMORY_SCAN_NR_WANTS] = {
 	{GPROF_TABLE_api_alloc, COL_ALL(NR_COL_api_alloc), 0},
 };
 
-static bool has_rows(const struct process *process, unsigned int number)
-{
-	const struct stream_table *table = stream_table(process->stream, number);
-
-	return table && table->nr_rows;
-}
-
 /* An allocator of CPU memory alone replaces no calls of cudaMalloc. */
 static bool has_gpu_allocator(struct process *process)
 {
@@ -52,7 +45,7 @@ bool memory_scan_needs(void *context, struct process *process, unsigned int tabl
 {
 	(void)context;
 	return table == GPROF_TABLE_alloc ||
-	       (has_rows(process, table) && !has_gpu_allocator(process));
+	       (stream_has_rows(process->stream, table_bit(table)) && !has_gpu_allocator(process));
 }
 
 /* ---- a framework's allocator ---- */

@@ -160,7 +160,7 @@ static void take_record(void *context, const struct op_record *record, const str
 	struct op_average *row;
 
 	(void)call;
-	key.name = gpu_activity_name(view->process, record);
+	key.name = op_record_name(view->process, record);
 	row = find_row(view, &key);
 	row->calls++;
 	row->device_self_ns += ns;

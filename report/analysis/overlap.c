@@ -123,7 +123,7 @@ static void add_work(const struct overlap *overlap, struct overlap_device *devic
 	unsigned int kind = work->is_communication;
 	uint64_t *until;
 
-	if (work->table == GPROF_TABLE_memcpy || work->table == GPROF_TABLE_memset) {
+	if (gprof_table_is(work->table, GPROF_IS_COPYING)) {
 		kind = 2;
 	}
 	until = &device->until[kind];

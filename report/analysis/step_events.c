@@ -776,11 +776,10 @@ void step_loader_add_record(struct step_loader *load, const struct op_record *re
 				  : 0,
 		.thread = call->thread,
 		.correlation = record->correlation,
-		.name = gpu_activity_name(load->process, record),
+		.name = op_record_name(load->process, record),
 		.device = process_place(load->process, record->place).device,
 		.captured = captured_of(load, op),
-		.is_copy =
-			record->table == GPROF_TABLE_memcpy || record->table == GPROF_TABLE_memset};
+		.is_copy = gprof_table_is(record->table, GPROF_IS_COPYING)};
 	see(load, added->begin, added->end);
 	load->nr_before += added->call_begin < load->begin;
 	if (item && item->is_call && item->correlation == call->correlation &&
@@ -804,10 +803,9 @@ void step_loader_add_lone(struct step_loader *load, const struct op_record *reco
 	see(load, record->begin_ns, record->end_ns);
 	load->lone[load->nr_kept_lone++] = (struct step_activity){.begin = record->begin_ns,
 		.end = record->end_ns < record->begin_ns ? record->begin_ns : record->end_ns,
-		.name = gpu_activity_name(load->process, record),
+		.name = op_record_name(load->process, record),
 		.device = process_place(load->process, record->place).device,
-		.is_copy =
-			record->table == GPROF_TABLE_memcpy || record->table == GPROF_TABLE_memset};
+		.is_copy = gprof_table_is(record->table, GPROF_IS_COPYING)};
 }
 
 /*

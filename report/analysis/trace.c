@@ -13,7 +13,7 @@
 
 #include "report/model/api.h"
 #include "report/model/time_axis.h"
-#include "report/model/copy_kind.h"
+#include "report/model/activity.h"
 
 uint64_t trace_time(const struct trace *trace, uint64_t ns)
 {
@@ -136,19 +136,8 @@ void trace_nested_calls(struct trace *trace, const struct batch *batch)
 uint32_t trace_name(const struct trace *trace, const struct trace_event *event)
 {
 	const struct process *process = trace->processes[event->process];
-	char text[64];
-	int length;
 
-	switch (event->table) {
-	case GPROF_TABLE_kernel:
-		return process_shape_name(process, event->shape);
-	case GPROF_TABLE_memcpy:
-	case GPROF_TABLE_memset:
-		return copy_name(event->copy);
-	default:
-		length = snprintf(text, sizeof(text), "(CUDA graph %u as a whole)", event->shape);
-		return string_pool_intern(text, (size_t)length);
-	}
+	return activity_name(process, event->table, event->shape, event->copy, event->shape);
 }
 
 struct model_shape trace_shape(const struct trace *trace, const struct trace_event *event)

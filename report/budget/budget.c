@@ -705,8 +705,7 @@ void budget_record(struct budget *budget, const struct op_record *record,
 	}
 	add_work(budget, record, call, op);
 	add_owned_work(budget, part, record, call, op);
-	if (budget->has_devices &&
-		(record->table == GPROF_TABLE_kernel || record->table == GPROF_TABLE_graph) &&
+	if (budget->has_devices && gprof_table_is(record->table, GPROF_IS_COMPUTING) &&
 		record->begin_ns < budget->closed_ns && is_wanted(budget)) {
 		device_work_add(
 			&budget->work, record, end < budget->closed_ns ? end : budget->closed_ns);

@@ -39,30 +39,20 @@ static void bad_column(
 /* A column that names rows of another table by id. */
 static const struct {
 	uint8_t table, column;
-	size_t map; /* offset of the idmap in struct process */
+	uint16_t facts; /* of all tables with one of these instead */
+	size_t map;	/* offset of the idmap in struct process */
 	const char *what;
 } references[] = {
-#define CALLS(name)                                                                       \
-	{                                                                                 \
-		GPROF_TABLE_##name, COL_api_call, offsetof(struct process, calls), "call" \
-	}
-	CALLS(api),
-	CALLS(api_launch),
-	CALLS(api_copy),
-	CALLS(api_set),
-	CALLS(api_alloc),
-	CALLS(api_sync),
-	CALLS(api_nested),
-#undef CALLS
-	{GPROF_TABLE_api_launch, COL_api_launch_shape, offsetof(struct process, shapes), "shape"},
-	{GPROF_TABLE_kernel, COL_kernel_shape, offsetof(struct process, shapes), "shape"},
-	{GPROF_TABLE_kernel, COL_kernel_place, offsetof(struct process, places), "place"},
-	{GPROF_TABLE_memcpy, COL_memcpy_place, offsetof(struct process, places), "place"},
-	{GPROF_TABLE_memset, COL_memset_place, offsetof(struct process, places), "place"},
-	{GPROF_TABLE_graph, COL_graph_place, offsetof(struct process, places), "place"},
-	{GPROF_TABLE_shape, COL_shape_name, offsetof(struct process, strings), "string"},
-	{GPROF_TABLE_call, COL_call_name, offsetof(struct process, strings), "string"},
-	{GPROF_TABLE_nvtx, COL_nvtx_name, offsetof(struct process, strings), "string"},
+#define MAP(name) offsetof(struct process, name)
+	{0, COL_api_call, GPROF_IS_CALL, MAP(calls), "call"},
+	{GPROF_TABLE_api_nested, COL_api_call, 0, MAP(calls), "call"},
+	{GPROF_TABLE_api_launch, COL_api_launch_shape, 0, MAP(shapes), "shape"},
+	{GPROF_TABLE_kernel, COL_kernel_shape, 0, MAP(shapes), "shape"},
+	{0, COL_kernel_place, GPROF_IS_ACTIVITY, MAP(places), "place"},
+	{GPROF_TABLE_shape, COL_shape_name, 0, MAP(strings), "string"},
+	{GPROF_TABLE_call, COL_call_name, 0, MAP(strings), "string"},
+	{GPROF_TABLE_nvtx, COL_nvtx_name, 0, MAP(strings), "string"},
+#undef MAP
 };
 
 /* Id 0 refers to nothing, so it is never undefined. */
@@ -99,8 +89,8 @@ static void check_references(struct check *check)
 {
 	unsigned int table = stream_block_table(check->process->stream, check->block);
 
-	for (size_t k = 0; k < sizeof(references) / sizeof(references[0]); k++) {
-		if (references[k].table == table) {
+	for (size_t k = 0; table && k < sizeof(references) / sizeof(references[0]); k++) {
+		if (references[k].table == table || gprof_table_is(table, references[k].facts)) {
 			check_reference(check, k);
 		}
 	}

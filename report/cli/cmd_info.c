@@ -193,7 +193,7 @@ static void add_tables(struct buf *out, const struct process *process)
 			table->nr_blocks, table->nr_rows, table->bytes,
 			stored ? (double)table->bytes / (double)stored : 0,
 			table->known ? "" : "  (unknown to this gprof-report)");
-		if (model_is_event(table->known)) {
+		if (gprof_table_is(table->known, GPROF_IS_EVENT)) {
 			event_bytes += table->bytes;
 			nr_events += stored;
 		}

@@ -221,17 +221,9 @@ static void emit(struct sanity *check)
 /* A trace was recorded on purpose; a stream may be of any process that merely imported CUDA. */
 static bool has_activities(const struct process *process)
 {
-	static const unsigned int tables[] = {GPROF_TABLE_kernel, GPROF_TABLE_memcpy,
-		GPROF_TABLE_memset, GPROF_TABLE_graph, GPROF_TABLE_untimed};
-
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-		const struct stream_table *table = stream_table(process->stream, tables[i]);
-
-		if (table && table->nr_rows) {
-			return true;
-		}
-	}
-	return process->stream->is_trace || process->nr_steps > 1;
+	return stream_has_rows(
+		       process->stream, table_set_with(GPROF_IS_ACTIVITY | GPROF_IS_UNTIMED)) ||
+	       process->stream->is_trace || process->nr_steps > 1;
 }
 
 /* ---- hosts and jobs ---- */

@@ -195,7 +195,7 @@ static void take_record(void *context, const struct op_record *record, const str
 		add(reading, DIFF_KERNEL, process_shape_name(reading->process, record->shape), step,
 			ns);
 		add(reading, DIFF_STEP, name_of("kernel_time"), step, ns);
-	} else if (record->table == GPROF_TABLE_memcpy || record->table == GPROF_TABLE_memset) {
+	} else if (gprof_table_is(record->table, GPROF_IS_COPYING)) {
 		add(reading, DIFF_COPY, copy_name(record->copy), step, ns);
 		add(reading, DIFF_STEP, name_of("copy_time"), step, ns);
 	}

@@ -651,7 +651,7 @@ static void write_collective(struct order *order, const struct kineto_row *row)
 static void write_row(void *context, const struct kineto_row *row)
 {
 	struct order *order = context;
-	bool is_copy = row->table == GPROF_TABLE_memcpy || row->table == GPROF_TABLE_memset;
+	bool is_copy = gprof_table_is(row->table, GPROF_IS_COPYING);
 	struct kineto_row bounded = *row;
 
 	if (row->table == GPROF_TABLE_nccl) {

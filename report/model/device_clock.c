@@ -128,14 +128,6 @@ static void take_activity(void *context, const struct interval *activity)
 
 /* ---- the activities ---- */
 
-static bool is_activity(const struct stream *stream, size_t block)
-{
-	unsigned int table = stream_block_table(stream, block);
-
-	return table == GPROF_TABLE_kernel || table == GPROF_TABLE_memcpy ||
-	       table == GPROF_TABLE_memset || table == GPROF_TABLE_graph;
-}
-
 /* Kernels, copies, memsets and graphs have begin and duration in the same columns. */
 static void add_batch(struct busy *activities, const struct batch *b)
 {
@@ -155,23 +147,16 @@ static void read_activities(struct exact_clock *clock, struct stream *stream)
 {
 	const uint32_t mask = COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur);
 	struct stream_request *requests = mem_zeroed(stream->nr_blocks + 1, sizeof(*requests));
-	uint64_t *later_min = mem_zeroed(stream->nr_blocks + 1, sizeof(*later_min));
-	uint64_t min = UINT64_MAX;
+	uint64_t *later_min = stream_later_begins(stream, table_set_with(GPROF_IS_ACTIVITY));
 	struct busy activities;
 	struct batch batch;
 	size_t nr = 0;
 
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
-		if (is_activity(stream, i)) {
+		if (gprof_table_is(stream_block_table(stream, i), GPROF_IS_ACTIVITY)) {
 			requests[nr++] =
 				(struct stream_request){.stream = stream, .block = i, .mask = mask};
 		}
-	}
-	for (size_t i = nr; i-- > 0;) {
-		uint64_t first = stream->blocks[requests[i].block].time_min;
-
-		later_min[i] = min;
-		min = first < min ? first : min;
 	}
 	stream_expect(requests, nr);
 	busy_init(&activities);
@@ -179,7 +164,7 @@ static void read_activities(struct exact_clock *clock, struct stream *stream)
 		if (!stream_load(stream, requests[i].block, mask, 0, &batch)) {
 			add_batch(&activities, &batch);
 		}
-		busy_take(&activities, later_min[i], take_activity, clock);
+		busy_take(&activities, later_min[requests[i].block], take_activity, clock);
 	}
 	busy_take(&activities, UINT64_MAX, take_activity, clock);
 	busy_fini(&activities);

@@ -13,32 +13,16 @@
 #include "report/model/api.h"
 #include "report/stream/reader.h"
 
-static bool has_rows(const struct process *process, const uint8_t *tables, size_t nr_tables)
-{
-	for (size_t i = 0; i < nr_tables; i++) {
-		const struct stream_table *table = stream_table(process->stream, tables[i]);
-
-		if (table && table->nr_rows) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /*
  * A notice about CUPTI replaces the general sentence, since it names the cause. A GPU that is not
  * there comes before both: then a notice is only a consequence.
  */
 bool process_has_device_records(const struct process *process, const char **why)
 {
-	static const uint8_t works[] = {GPROF_TABLE_kernel, GPROF_TABLE_memcpy, GPROF_TABLE_memset,
-		GPROF_TABLE_graph, GPROF_TABLE_untimed};
-	static const uint8_t calls[] = {GPROF_TABLE_api, GPROF_TABLE_api_launch,
-		GPROF_TABLE_api_copy, GPROF_TABLE_api_set, GPROF_TABLE_api_alloc,
-		GPROF_TABLE_api_sync, GPROF_TABLE_api_count};
 	const char *lacking;
 
-	if (has_rows(process, works, sizeof(works))) {
+	if (stream_has_rows(
+		    process->stream, table_set_with(GPROF_IS_ACTIVITY | GPROF_IS_UNTIMED))) {
 		return true;
 	}
 	if (!why) {
@@ -50,7 +34,8 @@ bool process_has_device_records(const struct process *process, const char **why)
 		return false;
 	}
 	*why = "no CUDA calls were recorded";
-	if (has_rows(process, calls, sizeof(calls))) {
+	if (stream_has_rows(process->stream,
+		    table_set_with(GPROF_IS_CALL) | table_bit(GPROF_TABLE_api_count))) {
 		*why = *process_fact(process, "cupti.version", "") ? "only CUDA calls were recorded"
 								   : "the reason is not recorded";
 	}

@@ -18,38 +18,6 @@
 #include "report/util/code_symbols.h"
 #include "report/stream/rings.h"
 
-bool model_is_event(unsigned int table)
-{
-	switch (table) {
-	case GPROF_TABLE_api:
-	case GPROF_TABLE_api_launch:
-	case GPROF_TABLE_api_copy:
-	case GPROF_TABLE_api_set:
-	case GPROF_TABLE_api_alloc:
-	case GPROF_TABLE_api_sync:
-	case GPROF_TABLE_api_nested:
-	case GPROF_TABLE_kernel:
-	case GPROF_TABLE_memcpy:
-	case GPROF_TABLE_memset:
-	case GPROF_TABLE_sync:
-	case GPROF_TABLE_memory:
-	case GPROF_TABLE_overhead:
-	case GPROF_TABLE_graph:
-	case GPROF_TABLE_untimed:
-	case GPROF_TABLE_nvtx:
-	case GPROF_TABLE_event:
-	case GPROF_TABLE_op:
-	case GPROF_TABLE_alloc:
-	case GPROF_TABLE_py_call:
-	case GPROF_TABLE_py_gc:
-	case GPROF_TABLE_nccl:
-	case GPROF_TABLE_cpu_sample:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* ---- names ---- */
 
 static uint32_t unknown(const char *what, uint64_t id)
@@ -672,9 +640,9 @@ static void read_tables(struct process *process)
 /* Is it on the axis of time? */
 static bool is_on_axis(unsigned int table)
 {
-	return model_is_event(table) || table == GPROF_TABLE_step || table == GPROF_TABLE_window ||
-	       table == GPROF_TABLE_sample || table == GPROF_TABLE_notice ||
-	       table == GPROF_TABLE_loss;
+	return gprof_table_is(table, GPROF_IS_EVENT) || table == GPROF_TABLE_step ||
+	       table == GPROF_TABLE_window || table == GPROF_TABLE_sample ||
+	       table == GPROF_TABLE_notice || table == GPROF_TABLE_loss;
 }
 
 /*
@@ -697,7 +665,7 @@ static void count_events(struct process *process)
 		if (!is_on_axis(table)) {
 			continue;
 		}
-		process->nr_events += model_is_event(table) ? block->nr_rows : 0;
+		process->nr_events += gprof_table_is(table, GPROF_IS_EVENT) ? block->nr_rows : 0;
 		if (!block->time_max) {
 			continue; /* a table without times */
 		}
@@ -707,7 +675,7 @@ static void count_events(struct process *process)
 		first_ns = clock_map_time(map, block->time_min);
 		last_ns = clock_map_time(map, block->time_max);
 		process->origin_ns = first_ns < process->origin_ns ? first_ns : process->origin_ns;
-		if (!model_is_event(table)) {
+		if (!gprof_table_is(table, GPROF_IS_EVENT)) {
 			continue;
 		}
 		process->first_ns = first_ns < process->first_ns ? first_ns : process->first_ns;
@@ -888,7 +856,7 @@ uint64_t process_missing(const struct process *process)
 	for (size_t i = 0; i < stream->nr_tables; i++) {
 		const struct stream_table *table = &stream->tables[i];
 
-		if (model_is_event(table->known)) {
+		if (gprof_table_is(table->known, GPROF_IS_EVENT)) {
 			missing = sum(missing, sum(table->rows_missing, table->rows_damaged));
 			unwritten = sum(unwritten, table->rows_unwritten);
 		}

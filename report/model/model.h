@@ -313,9 +313,6 @@ bool process_lacks_end(const struct process *process);
 /* True if nothing is missing or damaged, and the end is there. */
 bool process_is_complete(const struct process *process);
 
-/* Is it a table of events (calls, activities, ranges), not of definitions or facts? */
-bool model_is_event(unsigned int table);
-
 /*
  * dedup.c: destroys processes whose recording is there already, so that tables do not count it
  * twice. If one copy of a stream is cut off, the one with more events stays.

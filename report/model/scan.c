@@ -23,33 +23,45 @@ struct need {
 	uint32_t wide_mask; /* columns that some view wants as 64-bit values */
 };
 
-/* The tables that a view needs of the current process, a bit each. */
-typedef uint64_t table_set;
+_Static_assert(GPROF_NR_TABLES <= 256, "SCAN_WITH");
 
-_Static_assert(GPROF_NR_TABLES <= 64, "table_set");
-
-static const struct scan_want *find_want(const struct scan_view *view, unsigned int table)
+static bool is_wanted(const struct scan_want *want, unsigned int table)
 {
-	for (size_t i = 0; i < view->nr_wants; i++) {
-		if (view->wants[i].table == table) {
-			return &view->wants[i];
-		}
-	}
-	return NULL;
+	return want->table == table || gprof_table_is(table, want->table >> 8);
 }
 
-/* A column is read as 32-bit values only if no view wants it wide. */
+/* What a view wants of a table; the mask is 0 if it wants none of it. */
+static struct need need_of(const struct scan_view *view, unsigned int table)
+{
+	struct need need = {0};
+
+	for (size_t i = 0; i < view->nr_wants; i++) {
+		const struct scan_want *want = &view->wants[i];
+
+		if (is_wanted(want, table)) {
+			need.mask |= want->mask;
+			need.wide_mask |= want->mask & ~want->small_mask;
+		}
+	}
+	return need;
+}
+
+/*
+ * Returns the tables that a view needs of the process. A column is read as 32-bit values only if no
+ * view wants it wide.
+ */
 static table_set add_needs(struct need *needs, const struct scan *scan, struct process *process)
 {
 	table_set tables = 0;
 
-	for (size_t i = 0; i < scan->view->nr_wants; i++) {
-		const struct scan_want *want = &scan->view->wants[i];
+	for (unsigned int table = 0; table < GPROF_NR_TABLES; table++) {
+		struct need need = need_of(scan->view, table);
 
-		if (!scan->view->needs || scan->view->needs(scan->context, process, want->table)) {
-			needs[want->table].mask |= want->mask | select_mask(process, want->table);
-			needs[want->table].wide_mask |= want->mask & ~want->small_mask;
-			tables |= (table_set)1 << want->table;
+		if (need.mask &&
+			(!scan->view->needs || scan->view->needs(scan->context, process, table))) {
+			needs[table].mask |= need.mask | select_mask(process, table);
+			needs[table].wide_mask |= need.wide_mask;
+			tables |= table_bit(table);
 		}
 	}
 	return tables;
@@ -98,10 +110,9 @@ static void scan_block(struct process *process, size_t block, const struct need 
 	chosen = whole;
 	select_cut(process, &chosen);
 	for (size_t i = 0; i < nr_scans; i++) {
-		const struct scan_want *want = find_want(scans[i].view, table);
 		const struct batch *batch = scans[i].view->ignores_selection ? &whole : &chosen;
 
-		if (want && !(want->mask & bad) && (tables[i] >> table & 1) &&
+		if (tables[i] >> table & 1 && !(bad && need_of(scans[i].view, table).mask & bad) &&
 			(batch->nr_rows || batch == &whole)) {
 			scans[i].view->on_batch(scans[i].context, process, batch);
 		}

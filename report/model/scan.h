@@ -8,21 +8,18 @@
 
 #include "report/model/model.h"
 
-/* The columns of a table that a view needs; those of small_mask as 32-bit values if possible. */
+/*
+ * The columns of a table that a view needs; those of small_mask as 32-bit values if possible. The
+ * table may be SCAN_WITH(facts): all that have one of these facts. Of several wants for a table all
+ * columns count.
+ */
 struct scan_want {
 	unsigned int table;
 	uint32_t mask;
 	uint32_t small_mask;
 };
 
-/* All tables of calls, with the same columns. */
-#define SCAN_CALLS(columns)                                                            \
-	{GPROF_TABLE_api, columns, 0}, {GPROF_TABLE_api_launch, columns, 0},           \
-		{GPROF_TABLE_api_copy, columns, 0}, {GPROF_TABLE_api_set, columns, 0}, \
-		{GPROF_TABLE_api_alloc, columns, 0},                                   \
-	{                                                                              \
-		GPROF_TABLE_api_sync, columns, 0                                       \
-	}
+#define SCAN_WITH(facts) ((facts) << 8)
 
 struct gpu_activity;
 

@@ -169,48 +169,14 @@ static size_t nr_users;
 enum select_rule select_rule_of(unsigned int table, unsigned int *column)
 {
 	*column = 0;
-	switch (table) {
-	case GPROF_TABLE_api:
-	case GPROF_TABLE_api_launch:
-	case GPROF_TABLE_api_copy:
-	case GPROF_TABLE_api_set:
-	case GPROF_TABLE_api_alloc:
-	case GPROF_TABLE_api_sync:
-	case GPROF_TABLE_api_nested:
-	case GPROF_TABLE_op:
-	case GPROF_TABLE_alloc:
-	case GPROF_TABLE_sample:
-	case GPROF_TABLE_cpu_sample:
-	case GPROF_TABLE_py_call:
-	case GPROF_TABLE_py_gc:
-	case GPROF_TABLE_nccl:
-		return SELECT_TICK;
-	case GPROF_TABLE_kernel:
-	case GPROF_TABLE_memcpy:
-	case GPROF_TABLE_memset:
-	case GPROF_TABLE_graph:
-		*column = COL_kernel_correlation;
+	if (gprof_table_is(table, GPROF_IN_LAUNCH_STEP)) {
+		*column = schema_column_of_kind(table, GPROF_KIND_CORRELATION);
 		return SELECT_LAUNCH;
-	case GPROF_TABLE_untimed:
-		*column = COL_untimed_correlation;
-		return SELECT_LAUNCH;
-	case GPROF_TABLE_sync:
-		*column = COL_sync_correlation;
-		return SELECT_LAUNCH;
-	case GPROF_TABLE_memory:
-		*column = COL_memory_correlation;
-		return SELECT_LAUNCH;
-	case GPROF_TABLE_overhead:
-		*column = COL_overhead_correlation;
-		return SELECT_LAUNCH;
-	case GPROF_TABLE_event:
-		*column = COL_event_correlation;
-		return SELECT_LAUNCH;
-	case GPROF_TABLE_nvtx:
-		return SELECT_NVTX;
-	default:
-		return SELECT_ALL;
 	}
+	if (table == GPROF_TABLE_nvtx) {
+		return SELECT_NVTX;
+	}
+	return gprof_table_is(table, GPROF_IN_OWN_STEP) ? SELECT_TICK : SELECT_ALL;
 }
 
 /* ---- steps and windows ---- */
@@ -371,18 +337,6 @@ static void count_no_call(
 	}
 }
 
-static bool is_call(unsigned int table)
-{
-	return table >= GPROF_TABLE_api && table <= GPROF_TABLE_api_sync;
-}
-
-static bool is_activity(unsigned int table)
-{
-	return table == GPROF_TABLE_kernel || table == GPROF_TABLE_memcpy ||
-	       table == GPROF_TABLE_memset || table == GPROF_TABLE_graph ||
-	       table == GPROF_TABLE_untimed;
-}
-
 /* Reads all calls before the activities: the recorder may write an activity before its call. */
 static void read_launches(struct select *select, struct stream *stream)
 {
@@ -393,7 +347,7 @@ static void read_launches(struct select *select, struct stream *stream)
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
 		struct batch batch;
 
-		if (is_call(stream_block_table(stream, i)) &&
+		if (gprof_table_is(stream_block_table(stream, i), GPROF_IS_CALL) &&
 			!stream_load(stream, i, mask, 0, &batch)) {
 			add_calls(select, called, &batch);
 		}
@@ -403,7 +357,8 @@ static void read_launches(struct select *select, struct stream *stream)
 		struct batch batch;
 
 		select_rule_of(table, &column);
-		if (is_activity(table) && !stream_load(stream, i, COL_BIT(column), 0, &batch)) {
+		if (gprof_table_is(table, GPROF_IS_ACTIVITY | GPROF_IS_UNTIMED) &&
+			!stream_load(stream, i, COL_BIT(column), 0, &batch)) {
 			count_no_call(select, called, batch.col[column], batch.nr_rows);
 		}
 	}

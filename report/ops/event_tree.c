@@ -112,23 +112,6 @@ void event_row_name(const struct event_row *row, struct buf *out)
 	}
 }
 
-uint32_t event_activity_name(const struct process *process, const struct op_record *record)
-{
-	char text[64];
-	int length;
-
-	switch (record->table) {
-	case GPROF_TABLE_kernel:
-		return process_shape_name(process, record->shape);
-	case GPROF_TABLE_memcpy:
-	case GPROF_TABLE_memset:
-		return copy_name(record->copy & ~(uint32_t)COPY_IS_ASYNC);
-	default:
-		length = snprintf(text, sizeof(text), "(CUDA graph %u as a whole)", record->graph);
-		return string_pool_intern(text, (size_t)length);
-	}
-}
-
 /* Memory as Paddle names it. */
 static const char *place_name(uint32_t memory_kind)
 {

@@ -72,9 +72,6 @@ uint32_t event_tree_placed(struct event_tree *tree, uint32_t number, uint32_t to
 /* Appends the row's name: "conv2d", "conv2d0" for the first place, "Backward0#0". */
 void event_row_name(const struct event_row *row, struct buf *out);
 
-/* The name of a record: that of the kernel, or as in copy_name. */
-uint32_t event_activity_name(const struct process *process, const struct op_record *record);
-
 /*
  * A copy or set as Paddle names it: "GpuMemcpyAsync:CPU->GPU", "GpuMemsetSync:GPU". It is
  * "GpuMemcpy:" if there is no call (NULL) and the record does not say whether it is asynchronous.

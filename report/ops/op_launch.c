@@ -14,11 +14,16 @@
 #include <stdlib.h>
 
 #include "report/util/buf.h"
-#include "report/model/copy_kind.h"
+#include "report/model/activity.h"
 #include "report/model/kernel_class.h"
 #include "report/util/progress.h"
 
 /* ---- records ---- */
+
+uint32_t op_record_name(const struct process *process, const struct op_record *record)
+{
+	return activity_name(process, record->table, record->shape, record->copy, record->graph);
+}
 
 const char *op_record_lacks_op(const struct op_record *record, bool has_call)
 {
@@ -124,61 +129,25 @@ void op_launch_fini(struct op_launch *launch)
 
 /* ---- records ---- */
 
-static uint32_t record_mask(unsigned int table)
-{
-	switch (table) {
-	case GPROF_TABLE_kernel:
-		return RECORD_MASK | COL_BIT(COL_kernel_shape);
-	case GPROF_TABLE_memcpy:
-		return RECORD_MASK | COL_BIT(COL_memcpy_bytes) | COL_BIT(COL_memcpy_copy_kind) |
-		       COL_BIT(COL_memcpy_src_kind) | COL_BIT(COL_memcpy_dst_kind) |
-		       COL_BIT(COL_memcpy_flags);
-	case GPROF_TABLE_memset:
-		return RECORD_MASK | COL_BIT(COL_memset_bytes) | COL_BIT(COL_memset_memory_kind) |
-		       COL_BIT(COL_memset_flags);
-	case GPROF_TABLE_graph:
-		return RECORD_MASK;
-	default:
-		return COL_ALL(NR_COL_untimed);
-	}
-}
-
 /* The columns to read of a table, 0 for none. */
 static uint32_t mask_of(const struct op_launch *launch, unsigned int table)
 {
-	switch (table) {
-	case GPROF_TABLE_kernel:
-		return (launch->records ? record_mask(table) : WORK_MASK) |
-		       (launch->is_communication ? COL_BIT(COL_kernel_shape) : 0);
-	case GPROF_TABLE_memcpy:
-	case GPROF_TABLE_memset:
-	case GPROF_TABLE_graph:
-		return launch->records ? record_mask(table) : WORK_MASK;
-	case GPROF_TABLE_untimed:
-		return launch->records ? record_mask(table) : 0;
-	default:
-		return 0;
+	bool needs_kind =
+		launch->records || (table == GPROF_TABLE_kernel && launch->is_communication);
+
+	if (gprof_table_is(table, GPROF_IS_ACTIVITY)) {
+		return (launch->records ? RECORD_MASK : WORK_MASK) |
+		       (needs_kind ? activity_kind_mask(table) : 0);
 	}
+	return launch->records && gprof_table_is(table, GPROF_IS_UNTIMED) ? COL_ALL(NR_COL_untimed)
+									  : 0;
 }
 
-static uint32_t copy_of(const struct batch *b, uint32_t row)
-{
-	if (b->table == GPROF_TABLE_memcpy) {
-		return copy_pack((uint32_t)b->col[COL_memcpy_copy_kind][row],
-			       (uint32_t)b->col[COL_memcpy_src_kind][row],
-			       (uint32_t)b->col[COL_memcpy_dst_kind][row]) |
-		       (b->col[COL_memcpy_flags][row] & 1 ? COPY_IS_ASYNC : 0);
-	}
-	return COPY_IS_SET | copy_pack(0, 0, (uint32_t)b->col[COL_memset_memory_kind][row]) |
-	       (b->col[COL_memset_flags][row] & 1 ? COPY_IS_ASYNC : 0);
-}
-
-/* Columns that all activities have stand at the same numbers, so kernel's names serve for all. */
 static void set_record(
 	struct op_record *record, struct process *process, const struct batch *b, uint32_t row)
 {
 	uint64_t begin = b->col[COL_kernel_begin][row], dur = b->col[COL_kernel_dur][row];
-	bool is_copy = b->table == GPROF_TABLE_memcpy || b->table == GPROF_TABLE_memset;
+	bool is_copy = gprof_table_is(b->table, GPROF_IS_COPYING);
 
 	record->begin_ns = clock_map_time(&process->device_clock, begin);
 	/* Durations stay as measured, so that all views have the same sums. */
@@ -190,7 +159,7 @@ static void set_record(
 		b->table == GPROF_TABLE_kernel ? (uint32_t)b->col[COL_kernel_shape][row] : 0;
 	record->place = (uint32_t)b->col[COL_kernel_place][row];
 	record->correlation = b->col[COL_kernel_correlation][row];
-	record->copy = is_copy ? copy_of(b, row) : 0;
+	record->copy = is_copy ? activity_copy(b, row) : 0;
 	record->table = (uint8_t)b->table;
 	record->is_timed = true;
 	record->is_capture_unknown = false;

@@ -41,6 +41,9 @@ struct op_record {
 	uint32_t next;		 /* the next record of its list, or of the free ones */
 };
 
+/* The kernel, or what the copy, set or graph is called; a number of string_pool.h. */
+uint32_t op_record_name(const struct process *process, const struct op_record *record);
+
 /* Why no operator is around an activity, in round brackets. */
 #define OP_LACKS_OPERATOR "(no operator)"
 #define OP_LACKS_CAPTURE  "(captured before the recording)"

@@ -29,22 +29,19 @@
 
 /* ---- groups of blocks ---- */
 
-_Static_assert(GPROF_NR_TABLES <= 64, "host_tables");
-
 /* By how many checkpoints an activity may precede its call, and one to spare. */
 #define SETS_AHEAD 2u
 
-#define BIT(table) ((uint64_t)1 << (table))
-
-static const uint64_t call_tables = BIT(GPROF_TABLE_api) | BIT(GPROF_TABLE_api_launch) |
-				    BIT(GPROF_TABLE_api_copy) | BIT(GPROF_TABLE_api_set);
-static const uint64_t activity_tables = BIT(GPROF_TABLE_kernel) | BIT(GPROF_TABLE_memcpy) |
-					BIT(GPROF_TABLE_memset) | BIT(GPROF_TABLE_graph) |
-					BIT(GPROF_TABLE_untimed);
+/* Calls that may launch something. */
+static table_set call_tables(void)
+{
+	return table_bit(GPROF_TABLE_api) | table_bit(GPROF_TABLE_api_launch) |
+	       table_bit(GPROF_TABLE_api_copy) | table_bit(GPROF_TABLE_api_set);
+}
 
 static unsigned int correlation_of(unsigned int table)
 {
-	if (call_tables >> table & 1) {
+	if (call_tables() >> table & 1) {
 		return COL_api_correlation;
 	}
 	return table == GPROF_TABLE_untimed ? COL_untimed_correlation : COL_kernel_correlation;
@@ -54,7 +51,7 @@ static unsigned int correlation_of(unsigned int table)
 struct find {
 	struct op_groups *groups;
 	struct process *process;
-	uint64_t host_tables;
+	table_set host_tables;
 	uint64_t most_rows; /* of a group */
 	uint64_t nr_rows;   /* of the last group */
 	size_t nr_cut;	    /* groups not closed by a checkpoint */
@@ -90,7 +87,7 @@ static void add_block(struct find *find, size_t i)
 	bool is_host = find->host_tables >> table & 1;
 	struct op_group *group = last_of(find);
 
-	if (is_host || (activity_tables >> table & 1)) {
+	if (is_host || gprof_table_is(table, GPROF_IS_ACTIVITY | GPROF_IS_UNTIMED)) {
 		if (find->nr_rows && find->nr_rows + block->nr_rows > find->most_rows) {
 			add_group(find, i, group->last_tick, false);
 			find->nr_cut++;
@@ -164,10 +161,12 @@ static void find_activities(struct find *find)
 
 		group->activities_from = first_ahead(find, i);
 		if (find->nr_cut) {
-			last_ids[i] = ids_of(find, group, activity_tables).last;
+			last_ids[i] = ids_of(
+				find, group, table_set_with(GPROF_IS_ACTIVITY | GPROF_IS_UNTIMED))
+					      .last;
 		}
 		if (group->activities_from < ahead) { /* some of these are split */
-			uint64_t first = ids_of(find, group, call_tables).first;
+			uint64_t first = ids_of(find, group, call_tables()).first;
 
 			while (group->activities_from < ahead &&
 				last_ids[group->activities_from] < first) {
@@ -178,8 +177,8 @@ static void find_activities(struct find *find)
 	free(last_ids);
 }
 
-void op_groups_find(
-	struct op_groups *groups, struct process *process, uint64_t host_tables, uint64_t most_rows)
+void op_groups_find(struct op_groups *groups, struct process *process, table_set host_tables,
+	uint64_t most_rows)
 {
 	struct find find = {.groups = groups,
 		.process = process,
@@ -842,19 +841,15 @@ static bool is_worth_a_thread(const struct load *load, const struct op_load_want
 
 /* ---- the whole load ---- */
 
-static bool has_rows(const struct process *process, unsigned int table)
-{
-	const struct stream_table *found = stream_table(process->stream, table);
-
-	return found && found->nr_rows;
-}
-
 static bool has_any(const struct process *process, const struct op_load_want *want)
 {
-	return op_has_any(process) || has_rows(process, GPROF_TABLE_alloc) ||
+	return op_has_any(process) ||
+	       stream_has_rows(process->stream, table_bit(GPROF_TABLE_alloc)) ||
 	       process->py_stacks.nr || want->has_calls || want->records ||
-	       (want->has_ranges && has_rows(process, GPROF_TABLE_nvtx)) ||
-	       (want->has_collections && has_rows(process, GPROF_TABLE_py_gc));
+	       (want->has_ranges &&
+		       stream_has_rows(process->stream, table_bit(GPROF_TABLE_nvtx))) ||
+	       (want->has_collections &&
+		       stream_has_rows(process->stream, table_bit(GPROF_TABLE_py_gc)));
 }
 
 static void load_fini(struct load *load)

@@ -291,12 +291,10 @@ void summary_add_sort_keys(const struct view_class *const *views,
 
 #define NR_NEXT 5u
 
-static bool has_rows(const struct cmd_input *input, unsigned int table)
+static bool has_rows(const struct cmd_input *input, table_set tables)
 {
 	for (size_t i = 0; i < input->nr_processes; i++) {
-		const struct stream_table *rows = stream_table(input->processes[i]->stream, table);
-
-		if (rows && rows->nr_rows + rows->nr_ring_rows) {
+		if (stream_has_rows(input->processes[i]->stream, tables)) {
 			return true;
 		}
 	}
@@ -313,24 +311,10 @@ static bool has_gpu(const struct cmd_input *input)
 	return false;
 }
 
-static bool has_calls(const struct cmd_input *input)
-{
-	static const uint8_t tables[] = {GPROF_TABLE_api, GPROF_TABLE_api_launch,
-		GPROF_TABLE_api_copy, GPROF_TABLE_api_set, GPROF_TABLE_api_alloc,
-		GPROF_TABLE_api_sync};
-
-	for (size_t i = 0; i < sizeof(tables); i++) {
-		if (has_rows(input, tables[i])) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Finds views for which the recording has data. */
 static size_t find_next(const struct cmd_input *input, const struct view_class **next)
 {
-	bool has_devices = has_gpu(input), has_ops = has_rows(input, GPROF_TABLE_op);
+	bool has_devices = has_gpu(input), has_ops = has_rows(input, table_bit(GPROF_TABLE_op));
 	const struct {
 		const struct view_class *view;
 		bool fits;
@@ -341,8 +325,8 @@ static size_t find_next(const struct cmd_input *input, const struct view_class *
 		{&view_idle, has_devices},
 		{&view_data_loading, !has_devices && has_ops},
 		{&view_operator_types, !has_devices && has_ops},
-		{&view_memory, !has_devices && has_rows(input, GPROF_TABLE_alloc)},
-		{&view_api, has_calls(input)},
+		{&view_memory, !has_devices && has_rows(input, table_bit(GPROF_TABLE_alloc))},
+		{&view_api, has_rows(input, table_set_with(GPROF_IS_CALL))},
 	};
 	size_t nr = 0;
 

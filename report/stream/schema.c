@@ -17,14 +17,14 @@
 		.width = sizeof(type),            \
 		.offset = offsetof(struct gprof_row_##table, column)},
 
-#define T(id, table, what)                                      \
+#define T(id, table, facts, what)                               \
 	static const struct schema_column table##_columns[] = { \
 		GPROF_COLUMNS_##table(COLUMN, table)};
 GPROF_TABLES(T)
 #undef T
 
 static const struct schema_table tables[GPROF_NR_TABLES] = {
-#define T(id, table, text)                                     \
+#define T(id, table, facts, text)                              \
 	[id] = {.name = #table,                                \
 		.what = text,                                  \
 		.nr_columns = NR_COL_##table,                  \
@@ -78,4 +78,14 @@ int schema_find_column(unsigned int table, const char *name, uint32_t nr_bytes)
 		}
 	}
 	return -1;
+}
+
+unsigned int schema_column_of_kind(unsigned int table, unsigned int kind)
+{
+	for (unsigned int i = 0; i < tables[table].nr_columns; i++) {
+		if (tables[table].columns[i].kind == kind) {
+			return i;
+		}
+	}
+	return 0;
 }

@@ -340,3 +340,27 @@ bool stream_is_damaged(const struct stream *stream)
 	}
 	return false;
 }
+
+bool stream_has_rows(const struct stream *stream, table_set tables)
+{
+	for (size_t i = 0; i < stream->nr_tables; i++) {
+		if (tables >> stream->tables[i].known & 1 && stream->tables[i].nr_rows) {
+			return true;
+		}
+	}
+	return false;
+}
+
+uint64_t *stream_later_begins(const struct stream *stream, table_set tables)
+{
+	uint64_t *later = mem_zeroed(stream->nr_blocks + 1, sizeof(*later)), min = UINT64_MAX;
+
+	for (size_t i = stream->nr_blocks; i-- > 0;) {
+		later[i] = min;
+		if (tables >> stream_block_table(stream, i) & 1 &&
+			stream->blocks[i].time_min < min) {
+			min = stream->blocks[i].time_min;
+		}
+	}
+	return later;
+}

@@ -67,6 +67,15 @@ unsigned int stream_verify(struct stream *stream, size_t block,
  */
 bool stream_is_damaged(const struct stream *stream);
 
+/* Has one of these tables a row? */
+bool stream_has_rows(const struct stream *stream, table_set tables);
+
+/*
+ * By block: no row of these tables in a later block begins before that; UINT64_MAX if there is
+ * none. Times are those of the tables' clock. The caller frees it.
+ */
+uint64_t *stream_later_begins(const struct stream *stream, table_set tables);
+
 /* Counts the blocks, rows and bytes of each table again, after blocks were added or left out. */
 void stream_count_tables(struct stream *stream);
 

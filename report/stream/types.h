@@ -20,7 +20,7 @@
 #define SCHEMA_COLUMNS 24u
 
 #define SCHEMA_ENUM(t, type, column, kind) COL_##t##_##column,
-#define T(id, table, what)                                                          \
+#define T(id, table, facts, what)                                                   \
 	enum col_##table{GPROF_COLUMNS_##table(SCHEMA_ENUM, table) NR_COL_##table}; \
 	_Static_assert((unsigned int)NR_COL_##table <= SCHEMA_COLUMNS, "raise SCHEMA_COLUMNS");
 GPROF_TABLES(T)
@@ -30,6 +30,27 @@ GPROF_TABLES(T)
 /* The mask of one column, and of all columns of a table. */
 #define COL_BIT(column)	    (1u << (column))
 #define COL_ALL(nr_columns) ((1u << (nr_columns)) - 1u)
+
+/* A set of tables, a bit each. */
+typedef uint64_t table_set;
+
+_Static_assert(GPROF_NR_TABLES <= 64, "table_set");
+
+static inline table_set table_bit(unsigned int table)
+{
+	return (table_set)1 << table;
+}
+
+/* The tables with one of these facts: GPROF_IS_..., GPROF_ON_... and the like of format.h. */
+static inline table_set table_set_with(unsigned int facts)
+{
+	table_set tables = 0;
+
+	for (unsigned int table = 0; table < GPROF_NR_TABLES; table++) {
+		tables |= gprof_table_is(table, facts) ? table_bit(table) : 0;
+	}
+	return tables;
+}
 
 struct schema_column {
 	const char *name;
@@ -52,6 +73,9 @@ const struct schema_table *schema_table(unsigned int table);
 /* Our numbers by name; 0 and -1 if unknown. The text need not end with NUL. */
 unsigned int schema_find_table(const char *name, uint32_t nr_bytes);
 int schema_find_column(unsigned int table, const char *name, uint32_t nr_bytes);
+
+/* The first column of that kind (enum gprof_kind); 0 if there is none. */
+unsigned int schema_column_of_kind(unsigned int table, unsigned int kind);
 
 /* A column as the stream's schema describes it. */
 struct stream_column {

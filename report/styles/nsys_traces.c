@@ -79,7 +79,7 @@ static void fill_gpu(
 		table_set_integer(&cells[G_CONTEXT], place.context);
 		table_set_integer(&cells[G_STREAM], place.stream);
 	}
-	if (event->table == GPROF_TABLE_memcpy || event->table == GPROF_TABLE_memset) {
+	if (gprof_table_is(event->table, GPROF_IS_COPYING)) {
 		fill_gpu_copy(event, cells);
 	} else {
 		fill_gpu_kernel(&shape, trace_has_static(trace, event), cells);

@@ -41,7 +41,7 @@ uint32_t nvprof_name(const struct trace *trace, const struct trace_event *event)
 
 bool nvprof_is_copy(const struct trace_event *event)
 {
-	return event->table == GPROF_TABLE_memcpy || event->table == GPROF_TABLE_memset;
+	return gprof_table_is(event->table, GPROF_IS_COPYING);
 }
 
 const char *nvprof_source(const struct trace_event *event)

@@ -447,7 +447,7 @@ static void on_record(void *context, const struct op_record *record, const struc
 			reading, outer, op_record_lacks_op(record, call != NULL), FLAME_OPERATOR);
 	}
 	frame = find_frame(
-		reading, outer, gpu_activity_name(reading->process, record), FLAME_ACTIVITY);
+		reading, outer, op_record_name(reading->process, record), FLAME_ACTIVITY);
 	self = find_self(reading, frame, &place);
 	if (record->is_timed && record->end_ns >= record->begin_ns) {
 		self[FLAME_GPU] += record->end_ns - record->begin_ns;

@@ -21,7 +21,7 @@
 #include "report/comm/host_collectives.h"
 #include "report/comm/nccl_names.h"
 #include "report/model/api.h"
-#include "report/model/copy_kind.h"
+#include "report/model/activity.h"
 #include "report/model/kernel_class.h"
 #include "report/model/py_stack.h"
 #include "report/model/ranges.h"
@@ -322,9 +322,7 @@ static void set_copy(struct slice *slice, const struct batch *b, uint32_t i)
 {
 	slice->kind = SLICE_COPY;
 	slice->category = CATEGORY_COPY;
-	slice->name = copy_name(copy_pack((uint32_t)b->col[COL_memcpy_copy_kind][i],
-		(uint32_t)b->col[COL_memcpy_src_kind][i],
-		(uint32_t)b->col[COL_memcpy_dst_kind][i]));
+	slice->name = copy_name(activity_copy(b, i));
 	slice->value = b->col[COL_memcpy_bytes][i];
 	slice->channel = (uint32_t)b->col[COL_memcpy_channel][i];
 	slice->copy_kind = (uint8_t)b->col[COL_memcpy_copy_kind][i];
@@ -337,8 +335,7 @@ static void set_memset(struct slice *slice, const struct batch *b, uint32_t i)
 {
 	slice->kind = SLICE_SET;
 	slice->category = CATEGORY_SET;
-	slice->name = copy_name(
-		copy_pack(0, 0, (uint32_t)b->col[COL_memset_memory_kind][i]) | COPY_IS_SET);
+	slice->name = copy_name(activity_copy(b, i));
 	slice->value = b->col[COL_memset_bytes][i];
 	slice->channel = (uint32_t)b->col[COL_memset_channel][i];
 }
@@ -580,6 +577,9 @@ static uint32_t times_mask(unsigned int table)
 
 static uint32_t full_mask(const struct slice_walk *walk, unsigned int table)
 {
+	if (gprof_table_is(table, GPROF_ON_STREAM_TRACK)) {
+		return COL_ALL(schema_table(table)->nr_columns);
+	}
 	switch (table) {
 	case GPROF_TABLE_op:
 		return COL_ALL(NR_COL_op);
@@ -595,16 +595,6 @@ static uint32_t full_mask(const struct slice_walk *walk, unsigned int table)
 		return walk->sink->alloc ? COL_ALL(NR_COL_alloc) : 0;
 	case GPROF_TABLE_sample:
 		return walk->sink->sample ? COL_ALL(NR_COL_sample) : 0;
-	case GPROF_TABLE_kernel:
-		return COL_ALL(NR_COL_kernel);
-	case GPROF_TABLE_memcpy:
-		return COL_ALL(NR_COL_memcpy);
-	case GPROF_TABLE_memset:
-		return COL_ALL(NR_COL_memset);
-	case GPROF_TABLE_graph:
-		return COL_ALL(NR_COL_graph);
-	case GPROF_TABLE_sync:
-		return COL_ALL(NR_COL_sync);
 	case GPROF_TABLE_overhead:
 		return COL_ALL(NR_COL_overhead);
 	case GPROF_TABLE_api_launch:
@@ -617,6 +607,10 @@ static uint32_t full_mask(const struct slice_walk *walk, unsigned int table)
 static void walk_batch(const struct slice_walk *walk, struct slice_flows *flows,
 	struct ranges *ranges, const struct batch *batch)
 {
+	if (gprof_table_is(batch->table, GPROF_ON_STREAM_TRACK)) {
+		walk_gpu(walk, batch);
+		return;
+	}
 	switch (batch->table) {
 	case GPROF_TABLE_op:
 		walk_ops(walk, flows, batch);
@@ -640,13 +634,6 @@ static void walk_batch(const struct slice_walk *walk, struct slice_flows *flows,
 	case GPROF_TABLE_sample:
 		walk_samples(walk, batch);
 		break;
-	case GPROF_TABLE_kernel:
-	case GPROF_TABLE_memcpy:
-	case GPROF_TABLE_memset:
-	case GPROF_TABLE_graph:
-	case GPROF_TABLE_sync:
-		walk_gpu(walk, batch);
-		break;
 	case GPROF_TABLE_overhead:
 		walk_overheads(walk, batch);
 		break;
@@ -659,27 +646,6 @@ static void walk_batch(const struct slice_walk *walk, struct slice_flows *flows,
 	}
 }
 
-static bool is_activity(unsigned int table)
-{
-	return timeline_source_of(table) == SLICES_GPU && table != GPROF_TABLE_overhead;
-}
-
-/* Returns for each block when the activities of later blocks begin, at the earliest. */
-static uint64_t *find_later_begins(const struct stream *stream)
-{
-	uint64_t *later = mem_zeroed(stream->nr_blocks, sizeof(*later)), min = UINT64_MAX;
-
-	for (size_t i = stream->nr_blocks; i-- > 0;) {
-		unsigned int table = stream_block_table(stream, i);
-
-		later[i] = min;
-		if (is_activity(table) && stream->blocks[i].time_min < min) {
-			min = stream->blocks[i].time_min;
-		}
-	}
-	return later;
-}
-
 /* Rows count as progress once: not in a walk over times alone, nor in that of long rows. */
 void slice_walk_blocks(const struct slice_walk *walk, unsigned int sources)
 {
@@ -688,7 +654,9 @@ void slice_walk_blocks(const struct slice_walk *walk, unsigned int sources)
 	bool has_flows = (sources & SLICES_HOST) && !walk->is_times_only && walk->sink->flow;
 	struct slice_flows *flows = has_flows ? slice_flows_create(timeline, walk->sink) : NULL;
 	struct ranges *ranges = ranges_create();
-	uint64_t *later = walk->sink->no_earlier ? find_later_begins(stream) : NULL;
+	uint64_t *later = walk->sink->no_earlier ? stream_later_begins(stream,
+							   table_set_with(GPROF_ON_STREAM_TRACK))
+						 : NULL;
 
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
 		unsigned int table = stream_block_table(stream, i);
@@ -711,7 +679,7 @@ void slice_walk_blocks(const struct slice_walk *walk, unsigned int sources)
 			continue;
 		}
 		walk_batch(walk, flows, ranges, &batch);
-		if (later && is_activity(table)) {
+		if (later && gprof_table_is(table, GPROF_ON_STREAM_TRACK)) {
 			walk->sink->no_earlier(walk->sink->context, later[i]);
 		}
 		if (!walk->is_times_only && walk->length != SLICES_LONG) {

@@ -174,19 +174,6 @@ uint32_t timeline_pid(struct process *const *processes, size_t nr_processes, siz
 
 /* ---- launches ---- */
 
-bool timeline_is_activity(unsigned int table)
-{
-	return table == GPROF_TABLE_kernel || table == GPROF_TABLE_memcpy ||
-	       table == GPROF_TABLE_memset || table == GPROF_TABLE_graph;
-}
-
-bool timeline_is_call(unsigned int table)
-{
-	return table == GPROF_TABLE_api || table == GPROF_TABLE_api_launch ||
-	       table == GPROF_TABLE_api_copy || table == GPROF_TABLE_api_set ||
-	       table == GPROF_TABLE_api_alloc || table == GPROF_TABLE_api_sync;
-}
-
 /* begins_ns: uint64_t, the first begin of what was launched, by correlation ID. */
 static void add_activities(
 	struct timeline *timeline, const struct batch *b, struct idmap *begins_ns)
@@ -237,7 +224,7 @@ void timeline_read_launches(struct timeline *timeline)
 			unsigned int table = stream_block_table(stream, i);
 			struct batch batch;
 
-			if (!(are_calls ? timeline_is_call(table) : timeline_is_activity(table)) ||
+			if (!gprof_table_is(table, are_calls ? GPROF_IS_CALL : GPROF_IS_ACTIVITY) ||
 				!timeline_load(timeline, i, mask, &batch)) {
 				continue;
 			}
@@ -345,27 +332,15 @@ bool timeline_has(const struct timeline *timeline, uint64_t begin_ns, uint64_t e
 
 unsigned int timeline_source_of(unsigned int table)
 {
-	switch (table) {
-	case GPROF_TABLE_api:
-	case GPROF_TABLE_api_launch:
-	case GPROF_TABLE_api_copy:
-	case GPROF_TABLE_api_set:
-	case GPROF_TABLE_api_alloc:
-	case GPROF_TABLE_api_sync:
-	case GPROF_TABLE_api_nested:
-	case GPROF_TABLE_nccl:
-	case GPROF_TABLE_op:
-	case GPROF_TABLE_py_call:
-	case GPROF_TABLE_py_gc:
-	case GPROF_TABLE_alloc:
+	if (gprof_table_is(table, GPROF_ON_THREAD_TRACK)) {
 		return SLICES_HOST;
+	}
+	if (gprof_table_is(table, GPROF_ON_STREAM_TRACK)) {
+		return SLICES_GPU;
+	}
+	switch (table) {
 	case GPROF_TABLE_nvtx:
 		return SLICES_NVTX;
-	case GPROF_TABLE_kernel:
-	case GPROF_TABLE_memcpy:
-	case GPROF_TABLE_memset:
-	case GPROF_TABLE_graph:
-	case GPROF_TABLE_sync:
 	case GPROF_TABLE_overhead:
 		return SLICES_GPU;
 	case GPROF_TABLE_sample:

@@ -97,10 +97,6 @@ void timeline_enter(
 	struct timeline *timeline, struct process *const *processes, size_t nr_processes, size_t k);
 void timeline_leave(struct timeline *timeline);
 
-/* Tables of work on devices, and of the calls that may have launched it. */
-bool timeline_is_activity(unsigned int table);
-bool timeline_is_call(unsigned int table);
-
 /* Fills `called`, `launched` and `early` for the current process. */
 void timeline_read_launches(struct timeline *timeline);
 

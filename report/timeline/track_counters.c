@@ -548,8 +548,8 @@ static void add_calls(struct counted *counted, const struct batch *b)
 	}
 }
 
-static void read_blocks(struct counted *counted, bool (*is_wanted)(unsigned int table),
-	uint32_t mask, void (*add)(struct counted *counted, const struct batch *b))
+static void read_blocks(struct counted *counted, unsigned int facts, uint32_t mask,
+	void (*add)(struct counted *counted, const struct batch *b))
 {
 	const struct stream *stream = counted->timeline.process->stream;
 
@@ -558,7 +558,7 @@ static void read_blocks(struct counted *counted, bool (*is_wanted)(unsigned int 
 		uint32_t bytes = table == GPROF_TABLE_memcpy ? COL_BIT(COL_memcpy_bytes) : 0;
 		struct batch batch;
 
-		if (is_wanted(table) &&
+		if (gprof_table_is(table, facts) &&
 			timeline_load(&counted->timeline, i, mask | bytes, &batch)) {
 			add(counted, &batch);
 		}
@@ -596,13 +596,13 @@ void track_counters_walk(struct track_counters *counters)
 	counted.timeline.part = NULL;
 	counted.activities = external_sort_create(sizeof(struct counted_activity), 0, SORTED_BYTES);
 	idmap_init(&counted.calls, sizeof(struct counted_call));
-	read_blocks(&counted, timeline_is_activity,
+	read_blocks(&counted, GPROF_IS_ACTIVITY,
 		COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_place) |
 			COL_BIT(COL_kernel_correlation),
 		add_activities);
 	external_sort_finish(counted.activities);
-	read_blocks(&counted, timeline_is_call,
-		COL_BIT(COL_api_begin) | COL_BIT(COL_api_correlation), add_calls);
+	read_blocks(&counted, GPROF_IS_CALL, COL_BIT(COL_api_begin) | COL_BIT(COL_api_correlation),
+		add_calls);
 	for (size_t i = 0; i < external_sort_nr(counted.activities); i++) {
 		count_activity(counters, &counted, external_sort_at(counted.activities, i));
 	}

@@ -30,7 +30,7 @@ struct api_view {
 		COL_BIT(COL_api_source))
 
 static const struct scan_want wants[] = {
-	SCAN_CALLS(CALL_COLUMNS),
+	{SCAN_WITH(GPROF_IS_CALL), CALL_COLUMNS, 0},
 	{GPROF_TABLE_api_nested, CALL_COLUMNS, 0},
 	{GPROF_TABLE_api_count, COL_BIT(COL_api_count_call) | COL_BIT(COL_api_count_nr), 0},
 };

@@ -129,7 +129,7 @@ static void on_activity(void *context, const struct gpu_activity *work)
 	size_t i;
 
 	*device = !*device || *device == work->device + 1 ? work->device + 1 : NONE;
-	if (work->table != GPROF_TABLE_memcpy && work->table != GPROF_TABLE_memset) {
+	if (!gprof_table_is(work->table, GPROF_IS_COPYING)) {
 		return;
 	}
 	i = find_row(view, work);

@@ -91,7 +91,7 @@ static void on_activity(void *context, const struct gpu_activity *work)
 			sizeof(*device->running));
 		device->running[device->nr_running++] = (struct running){
 			work->begin, work->end, computed_until(device, work->begin), row};
-	} else if (work->table == GPROF_TABLE_kernel || work->table == GPROF_TABLE_graph) {
+	} else if (gprof_table_is(work->table, GPROF_IS_COMPUTING)) {
 		uint64_t from = work->begin > device->until ? work->begin : device->until;
 
 		device->computed_ns += work->end > from ? work->end - from : 0;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "report/model/api.h"
-#include "report/model/copy_kind.h"
+#include "report/model/activity.h"
 #include "report/analysis/view.h"
 #include "report/util/rate.h"
 
@@ -98,34 +98,24 @@ static void add(struct copy_view *view, uint32_t kind, uint64_t ns, uint64_t byt
 	histogram_add(&view->tally.sizes, row, bytes);
 }
 
-static uint32_t async_of(const struct process *process, uint64_t flags)
+/* A trace may lack whether a copy is asynchronous. */
+static uint32_t kind_of(const struct process *process, const struct batch *b, uint32_t i)
 {
-	if (process->stream->is_bare || flags & GPROF_COPY_NO_CALL) {
-		return COPY_IS_OF_TRACE;
-	}
-	return flags & GPROF_COPY_ASYNC ? COPY_IS_ASYNC : 0;
+	uint64_t flags =
+		b->col[b->table == GPROF_TABLE_memset ? COL_memset_flags : COL_memcpy_flags][i];
+	uint32_t kind = activity_copy(b, i);
+
+	return process->stream->is_bare || flags & GPROF_COPY_NO_CALL
+		       ? (kind & ~(uint32_t)COPY_IS_ASYNC) | COPY_IS_OF_TRACE
+		       : kind;
 }
 
-static void take_copies(
+static void take_activities(
 	struct copy_view *view, const struct process *process, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		uint32_t kind = copy_pack((uint32_t)b->col[COL_memcpy_copy_kind][i],
-			(uint32_t)b->col[COL_memcpy_src_kind][i],
-			(uint32_t)b->col[COL_memcpy_dst_kind][i]);
-
-		kind |= async_of(process, b->col[COL_memcpy_flags][i]);
-		add(view, kind, b->col[COL_memcpy_dur][i], b->col[COL_memcpy_bytes][i]);
-	}
-}
-
-static void take_sets(struct copy_view *view, const struct process *process, const struct batch *b)
-{
-	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		uint32_t kind = copy_pack(0, 0, (uint32_t)b->col[COL_memset_memory_kind][i]);
-
-		kind |= async_of(process, b->col[COL_memset_flags][i]);
-		add(view, kind, b->col[COL_memset_dur][i], b->col[COL_memset_bytes][i]);
+		add(view, kind_of(process, b, i), b->col[COL_kernel_dur][i],
+			b->col[COL_memcpy_bytes][i]);
 	}
 }
 
@@ -208,10 +198,8 @@ static void on_batch(void *context, struct process *process, const struct batch 
 
 	switch (batch->table) {
 	case GPROF_TABLE_memcpy:
-		take_copies(view, process, batch);
-		break;
 	case GPROF_TABLE_memset:
-		take_sets(view, process, batch);
+		take_activities(view, process, batch);
 		break;
 	case GPROF_TABLE_untimed:
 		take_untimed(view, process, batch);

@@ -47,24 +47,15 @@ struct device_view {
 	uint64_t nr_without_call;
 };
 
-#define WORK_COLUMNS                                                                       \
-	(COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_place) | \
-		COL_BIT(COL_kernel_correlation))
-
 static const struct scan_want wants[] = {
-	{GPROF_TABLE_kernel, WORK_COLUMNS | COL_BIT(COL_kernel_shape), 0},
-	{GPROF_TABLE_memcpy, WORK_COLUMNS, 0},
-	{GPROF_TABLE_memset, WORK_COLUMNS, 0},
-	{GPROF_TABLE_graph, WORK_COLUMNS, 0},
+	{SCAN_WITH(GPROF_IS_ACTIVITY),
+		COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_place) |
+			COL_BIT(COL_kernel_correlation),
+		0},
+	{GPROF_TABLE_kernel, COL_BIT(COL_kernel_shape), 0},
 	{GPROF_TABLE_untimed, COL_BIT(COL_untimed_place), 0},
-	SCAN_CALLS(COL_BIT(COL_api_correlation)),
+	{SCAN_WITH(GPROF_IS_CALL), COL_BIT(COL_api_correlation), 0},
 };
-
-static bool is_work(unsigned int table)
-{
-	return table == GPROF_TABLE_kernel || table == GPROF_TABLE_memcpy ||
-	       table == GPROF_TABLE_memset || table == GPROF_TABLE_graph;
-}
 
 static bool needs(void *context, struct process *process, unsigned int table)
 {
@@ -94,8 +85,6 @@ static void classify_shapes(struct device_view *view, const struct process *proc
 static void begin(void *context, struct process *process)
 {
 	struct device_view *view = context;
-	const struct stream *stream = process->stream;
-	uint64_t min = UINT64_MAX;
 
 	view->first_row = view->nr_rows;
 	classify_shapes(view, process);
@@ -104,13 +93,8 @@ static void begin(void *context, struct process *process)
 	view->row_of_place =
 		mem_resize(view->row_of_place, view->nr_places, sizeof(*view->row_of_place));
 	memset(view->row_of_place, 0xff, view->nr_places * sizeof(*view->row_of_place));
-	view->later_min = mem_resize(view->later_min, stream->nr_blocks, sizeof(*view->later_min));
-	for (size_t i = stream->nr_blocks; i-- > 0;) {
-		view->later_min[i] = min;
-		if (is_work(stream_block_table(stream, i)) && stream->blocks[i].time_min < min) {
-			min = stream->blocks[i].time_min;
-		}
-	}
+	free(view->later_min);
+	view->later_min = stream_later_begins(process->stream, table_set_with(GPROF_IS_ACTIVITY));
 	view->called = idset_create();
 	view->worked = idset_create();
 }
@@ -188,7 +172,7 @@ static void take_work(struct device_view *view, struct process *process, const s
 
 		busy_add(&row->parts[part_of(view, process, b, i)], start,
 			start + b->col[COL_kernel_dur][i]);
-		row->nr_kernels += b->table == GPROF_TABLE_kernel || b->table == GPROF_TABLE_graph;
+		row->nr_kernels += gprof_table_is(b->table, GPROF_IS_COMPUTING);
 		row->nr_copies += b->table == GPROF_TABLE_memcpy;
 		row->nr_sets += b->table == GPROF_TABLE_memset;
 		idset_add(view->worked, b->col[COL_kernel_correlation][i]);
@@ -200,7 +184,7 @@ static void on_batch(void *context, struct process *process, const struct batch 
 {
 	struct device_view *view = context;
 
-	if (is_work(batch->table)) {
+	if (gprof_table_is(batch->table, GPROF_IS_ACTIVITY)) {
 		take_work(view, process, batch);
 		return;
 	}

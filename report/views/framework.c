@@ -263,11 +263,11 @@ static void add_launched(
 		record->is_timed ? gpu_part(view, record->end_ns - record->begin_ns) : UINT64_MAX;
 
 	uint32_t name = is_set ? event_copy_name(view->rows.process, record, call)
-			       : event_activity_name(view->rows.process, record);
+			       : op_record_name(view->rows.process, record);
 
 	view->call.end = 0;
 	add_plain(view, EVENT_KIND_ACTIVITY, name, call->thread, cpu_ns, gpu_ns);
-	if (record->table == GPROF_TABLE_kernel || record->table == GPROF_TABLE_graph) {
+	if (gprof_table_is(record->table, GPROF_IS_COMPUTING)) {
 		sum_add(&view->compute, cpu_ns, gpu_ns);
 	}
 }

@@ -189,8 +189,7 @@ static void on_record(void *context, const struct op_record *record, const struc
 	}
 	row = &view->rows[view->row];
 	row->nr_kernels += record->table == GPROF_TABLE_kernel;
-	row->nr_copies +=
-		record->table == GPROF_TABLE_memcpy || record->table == GPROF_TABLE_memset;
+	row->nr_copies += gprof_table_is(record->table, GPROF_IS_COPYING);
 	row->nr_whole += record->table == GPROF_TABLE_graph;
 	row->nr_unknown += record->is_capture_unknown;
 	if (!record->is_timed || record->end_ns < record->begin_ns) {
@@ -432,7 +431,7 @@ static void on_part_record(void *context, const struct op_record *record,
 	struct graph_operators_view *view = context;
 	struct launches *launches;
 	struct part_row *row;
-	bool is_copy = record->table == GPROF_TABLE_memcpy || record->table == GPROF_TABLE_memset;
+	bool is_copy = gprof_table_is(record->table, GPROF_IS_COPYING);
 
 	if (!call || !(record->graph || record->graph_node)) {
 		return;

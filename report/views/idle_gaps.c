@@ -254,7 +254,7 @@ static void set_work(struct gap_row *row, struct process *process, const struct 
 		.begin = row->begin,
 		.end = row->end,
 		.max_end = row->max_end,
-		.work = gpu_activity_name(process, record),
+		.work = op_record_name(process, record),
 		.is_unlaunched = !call,
 		.is_found = call != NULL};
 	if (!call) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/model/activity.h"
 #include "report/model/api.h"
 #include "report/model/kernel_class.h"
 #include "report/model/occupancy.h"
@@ -144,10 +145,8 @@ static void take_kernels(struct kernel_view *view, const struct batch *batch)
 static void take_graphs(struct kernel_view *view, const struct batch *batch)
 {
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {
-		char text[64];
-		int length = snprintf(text, sizeof(text), "(CUDA graph %llu as a whole)",
-			(unsigned long long)batch->col[COL_graph_graph][i]);
-		uint32_t name = string_pool_intern(text, (size_t)length);
+		uint32_t name = activity_name(
+			view->process, batch->table, 0, 0, batch->col[COL_graph_graph][i]);
 
 		histogram_add(&view->kernels.times, keyed_stats_find(&view->kernels, name, name, 0),
 			batch->col[COL_graph_dur][i]);

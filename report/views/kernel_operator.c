@@ -67,14 +67,9 @@ static uint32_t view_operator_of(
 static struct key make_key(const struct kernel_operator_view *view, const struct op_record *record,
 	const struct model_shape *shape)
 {
-	struct key key = {.name = process_shape_name(view->process, record->shape)};
+	struct key key = {.name = op_record_name(view->process, record)};
 
-	if (record->table == GPROF_TABLE_graph) {
-		char text[64];
-
-		snprintf(text, sizeof(text), "(CUDA graph %u as a whole)", record->graph);
-		key.name = intern(text);
-	} else if (shape) {
+	if (shape) {
 		memcpy(key.grid, shape->grid, sizeof(key.grid));
 		memcpy(key.block, shape->block, sizeof(key.block));
 		memcpy(key.cluster, shape->cluster, sizeof(key.cluster));
@@ -109,7 +104,7 @@ static void on_record(void *context, const struct op_record *record, const struc
 	struct row *row;
 	struct key key;
 
-	if (record->table != GPROF_TABLE_kernel && record->table != GPROF_TABLE_graph) {
+	if (!gprof_table_is(record->table, GPROF_IS_COMPUTING)) {
 		return;
 	}
 	if (record->table == GPROF_TABLE_kernel) {

@@ -107,7 +107,7 @@ static void on_record(void *context, const struct op_record *record, const struc
 		.end = record->end_ns,
 		.correlation = record->correlation,
 		.nr_records = 1,
-		.name = gpu_activity_name(view->process, record),
+		.name = op_record_name(view->process, record),
 		.call_name = process_call_name(view->process, call->call, NULL)};
 	if (pending->call_end < pending->call_begin) {
 		pending->call_end = pending->call_begin;

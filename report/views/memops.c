@@ -65,7 +65,7 @@ static void on_record(void *context, const struct op_record *record, const struc
 	uint32_t row;
 
 	(void)op;
-	if (record->table != GPROF_TABLE_memcpy && record->table != GPROF_TABLE_memset) {
+	if (!gprof_table_is(record->table, GPROF_IS_COPYING)) {
 		return;
 	}
 	view->nr_without_call += !call;

@@ -157,7 +157,7 @@ static void on_record(void *context, const struct op_record *record, const struc
 	if (!call || !op || !record->is_timed) {
 		return;
 	}
-	name = event_activity_name(view->rows.process, record);
+	name = op_record_name(view->rows.process, record);
 	for (; op && nr < MOST_AROUND; op = op->parent) {
 		if (event_is_operator(op) && !event_is_stage(op)) {
 			add_activity(view, op, within, name, ns);

@@ -85,16 +85,11 @@ struct overview_view {
 };
 
 static const struct scan_want wants[] = {
-	{GPROF_TABLE_kernel,
-		COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_place) |
-			COL_BIT(COL_kernel_shape),
-		0},
-	{GPROF_TABLE_memcpy, COL_BIT(COL_memcpy_begin) | COL_BIT(COL_memcpy_dur), 0},
-	{GPROF_TABLE_memset, COL_BIT(COL_memset_begin) | COL_BIT(COL_memset_dur), 0},
-	{GPROF_TABLE_graph,
-		COL_BIT(COL_graph_begin) | COL_BIT(COL_graph_dur) | COL_BIT(COL_graph_place), 0},
+	{SCAN_WITH(GPROF_IS_ACTIVITY), COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur), 0},
+	{SCAN_WITH(GPROF_IS_COMPUTING), COL_BIT(COL_kernel_place), 0},
+	{GPROF_TABLE_kernel, COL_BIT(COL_kernel_shape), 0},
 	{GPROF_TABLE_untimed, COL_BIT(COL_untimed_table), 0},
-	SCAN_CALLS(COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur)),
+	{SCAN_WITH(GPROF_IS_CALL), COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur), 0},
 };
 
 static void init(void *state)
@@ -115,38 +110,6 @@ static struct part *part_of(struct overview_view *view, const struct process *pr
 
 /* ---- the scan: calls and work ---- */
 
-static bool is_work(unsigned int table)
-{
-	return table == GPROF_TABLE_kernel || table == GPROF_TABLE_memcpy ||
-	       table == GPROF_TABLE_memset || table == GPROF_TABLE_graph;
-}
-
-static bool is_call(unsigned int table)
-{
-	for (size_t i = 0; i < sizeof(wants) / sizeof(wants[0]); i++) {
-		if (wants[i].table == table) {
-			return !is_work(table) && table != GPROF_TABLE_untimed;
-		}
-	}
-	return false;
-}
-
-/* By block: before which nothing of these tables begins in later blocks. */
-static uint64_t *find_later(
-	const struct stream *stream, uint64_t *later, bool (*is_wanted)(unsigned int table))
-{
-	uint64_t min = UINT64_MAX;
-
-	later = mem_resize(later, stream->nr_blocks, sizeof(*later));
-	for (size_t i = stream->nr_blocks; i-- > 0;) {
-		later[i] = min;
-		if (is_wanted(stream_block_table(stream, i)) && stream->blocks[i].time_min < min) {
-			min = stream->blocks[i].time_min;
-		}
-	}
-	return later;
-}
-
 static void begin(void *context, struct process *process)
 {
 	struct overview_view *view = context;
@@ -160,8 +123,10 @@ static void begin(void *context, struct process *process)
 	} else {
 		step_span_init(&part->ns, process, &part->counted, true);
 	}
-	view->later_calls = find_later(process->stream, view->later_calls, is_call);
-	view->later_work = find_later(process->stream, view->later_work, is_work);
+	free(view->later_calls);
+	free(view->later_work);
+	view->later_calls = stream_later_begins(process->stream, table_set_with(GPROF_IS_CALL));
+	view->later_work = stream_later_begins(process->stream, table_set_with(GPROF_IS_ACTIVITY));
 }
 
 static struct step_time *kernels_of(struct part *part, struct process *process, uint64_t place)
@@ -234,7 +199,7 @@ static void on_batch(void *context, struct process *process, const struct batch 
 		view->result.nr_untimed += batch->nr_rows;
 		return;
 	}
-	if (is_work(batch->table)) {
+	if (gprof_table_is(batch->table, GPROF_IS_ACTIVITY)) {
 		take_work(view, process, batch);
 		return;
 	}

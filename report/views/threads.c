@@ -21,7 +21,7 @@ struct threads_view {
 };
 
 static const struct scan_want wants[] = {
-	SCAN_CALLS(COL_BIT(COL_api_dur) | COL_BIT(COL_api_thread)),
+	{SCAN_WITH(GPROF_IS_CALL), COL_BIT(COL_api_dur) | COL_BIT(COL_api_thread), 0},
 	{GPROF_TABLE_api_count, COL_BIT(COL_api_count_thread) | COL_BIT(COL_api_count_nr), 0},
 };
 

@@ -46,7 +46,7 @@ static uint64_t decode_all(struct process *process)
 		unsigned int table = stream_block_table(stream, i);
 		struct batch batch;
 
-		if (!model_is_event(table)) {
+		if (!gprof_table_is(table, GPROF_IS_EVENT)) {
 			continue;
 		}
 		if (stream_load(stream, i, COL_ALL(schema_table(table)->nr_columns), 0, &batch)) {
