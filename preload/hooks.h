@@ -8,12 +8,6 @@
 /* musl has none; the destructor is there too. */
 extern int on_exit(void (*function)(int status, void *unused), void *unused) __attribute__((weak));
 
-/*
- * This process ends in that way: marks it, writes the last events, closes the stream, in bounded
- * time. Any thread, any number of times; nothing happens in a child that only shares our memory.
- */
-void hooks_end_process(enum gprof_end_kind kind, int code);
-
 /* The threads of this process that exist because of us: the recorder's, CUPTI's. */
 unsigned int hooks_thread_count_ours(void);
 

@@ -40,7 +40,11 @@ static inline bool is_recording(void)
 	return __builtin_expect(is_ours || hook_mode() & COLLECTOR_COLD, 0);
 }
 
-void hooks_end_process(enum gprof_end_kind kind, int code)
+/*
+ * This process ends in that way: marks it, writes the last events, closes the stream, in bounded
+ * time. Any thread, any number of times; nothing happens in a child that only shares our memory.
+ */
+static void end_process(enum gprof_end_kind kind, int code)
 {
 	TARGET_KEEP_ERRNO;
 
@@ -83,7 +87,7 @@ static struct end_state {
 static void at_exit_last(int status, void *unused)
 {
 	(void)unused;
-	hooks_end_process(GPROF_END_EXIT, status);
+	end_process(GPROF_END_EXIT, status);
 }
 
 static void at_quick_exit_last(void *unused)
@@ -92,7 +96,7 @@ static void at_quick_exit_last(void *unused)
 
 	(void)unused;
 	if (ending_is_ours() && ending_kind(&status) == GPROF_END_QUICK_EXIT) {
-		hooks_end_process(GPROF_END_QUICK_EXIT, status);
+		end_process(GPROF_END_QUICK_EXIT, status);
 	}
 }
 
@@ -125,7 +129,7 @@ static void leave_quickly(enum gprof_end_kind kind, int code)
 	if (state.has_quick_handler) {
 		hooks_end_soon(kind, code);
 	} else {
-		hooks_end_process(kind, code);
+		end_process(kind, code);
 	}
 }
 
@@ -154,8 +158,8 @@ static void mark_exit(enum gprof_end_kind kind, int code)
 	}
 
 LEAVE(exit, mark_exit, GPROF_END_EXIT, HOOK_NEXT(exit))
-LEAVE(_exit, hooks_end_process, GPROF_END_UNDERSCORE_EXIT, HOOK_NEXT(_exit))
-LEAVE(_Exit, hooks_end_process, GPROF_END_UNDERSCORE_EXIT, HOOK_NEXT(_Exit))
+LEAVE(_exit, end_process, GPROF_END_UNDERSCORE_EXIT, HOOK_NEXT(_exit))
+LEAVE(_Exit, end_process, GPROF_END_UNDERSCORE_EXIT, HOOK_NEXT(_Exit))
 /* Programs built before glibc 2.24 get one that runs destructors of thread-local objects. */
 LEAVE(quick_exit, leave_quickly, GPROF_END_QUICK_EXIT,
 	(__typeof__(&quick_exit))hook_next_for(HOOK_NEXT_quick_exit, HOOK_CALLER))
@@ -231,7 +235,7 @@ static void before_signal(int number)
 	if (ends_us(number) && (number == SIGKILL || is_blocked(number))) {
 		before_blocked_signal(number);
 	} else if (ends_us(number)) {
-		hooks_end_process(GPROF_END_SIGNAL, number);
+		end_process(GPROF_END_SIGNAL, number);
 	}
 }
 
@@ -306,7 +310,7 @@ static void before_abort(void)
 	}
 	if (sigaction(SIGABRT, NULL, &action) || !has_handler(&action) ||
 		run_abort_handler(&action)) {
-		hooks_end_process(GPROF_END_ABORT, SIGABRT);
+		end_process(GPROF_END_ABORT, SIGABRT);
 	}
 }
 

@@ -109,6 +109,30 @@ done < <(awk -v B="$B/" '
 		}
 	}' <(echo "$folders") <(echo "$hooks") <([ -z "$objects" ] || xargs nm -A -g <<<"$objects" 2>/dev/null))
 
+# A function or variable that no other file uses is static. Others are also the files of test/, those of programs that are
+# not built here, and assembly, which names what C declares.
+while IFS= read -r line; do
+	refuse "$line"
+done < <(awk -v B="$B/" '
+	FILENAME == ARGV[1] { used[$1] = 1; next }
+	{
+		file = substr($1, length(B) + 1)
+		sub(/\.o:.*/, "", file)
+		sub(/@.*/, "", $NF)
+		if ($(NF - 1) == "U" || $(NF - 1) == "W") used[$NF] = 1
+		else if ($(NF - 1) ~ /^[TDBR]$/) definer[$NF] = file
+	}
+	END { for (name in definer) if (!(name in used)) print definer[name] ": " name " could be static" }
+	' <(
+	echo main
+	echo "$hooks"
+	sed -nE 's/^TORCH_BEGIN\((\w+)\).*/\1/p; s/.*(\.globl|call|bl)[[:space:]]+(\w+).*/\2/p' $files
+	find test -name '*.[ch]' -exec grep -ohE '\w+' {} + 2>/dev/null
+	while read -r file; do
+		[ -e "$B/${file%.c}.o" ] || grep -ohE '\w+' "$file"
+	done < <(grep '\.c$' <<<"$files")
+) <([ -z "$objects" ] || xargs nm -A -g <<<"$objects" 2>/dev/null))
+
 # The header that both sides compile stands alone.
 if grep -E '^#include' collector/format/format.h | grep -vE '<std(int|def)\.h>'; then
 	refuse "collector/format/format.h may include <stdint.h> and <stddef.h> only"
@@ -141,6 +165,7 @@ echo 'void planted_above(void); void planted_below(void); void planted_below(voi
 	${CC:-gcc} -x c -c -o "$B/report/util/buf.o" -
 echo 'void planted_above(void); void planted_above(void) {}' | ${CC:-gcc} -x c -c -o "$B/report/table/table.o" -
 planted "a call against the order" report/util/buf.c '' 'report/util/buf: uses planted_above of report/table/table'
+planted "a function that only its own file uses" report/util/buf.c '' 'report/util/buf: planted_below could be static'
 planted "a folder that no table has" report/misc/misc.c '' 'report/misc/'
 planted "a file beside the folders" report/misc.c '' '^report/ '
 exit $bad

@@ -177,7 +177,7 @@ static struct gprof_text keep_bytes(struct import_out *out, const char *bytes, s
 	return text;
 }
 
-struct gprof_text import_out_keep(struct import_out *out, const char *bytes, size_t nr_bytes)
+static struct gprof_text keep_text(struct import_out *out, const char *bytes, size_t nr_bytes)
 {
 	/* Checks all of it, as the cut may split a character. */
 	out->nr_broken += !text_is_utf8(bytes, nr_bytes);
@@ -187,7 +187,7 @@ struct gprof_text import_out_keep(struct import_out *out, const char *bytes, siz
 
 /* ---- ids ---- */
 
-/* Texts are cut here and in import_out_keep(), which also counts the cut. */
+/* Texts are cut here and in keep_text(), which also counts the cut. */
 uint32_t import_out_string(struct import_out *out, const char *bytes, size_t nr_bytes)
 {
 	const struct intern_entry *entry;
@@ -204,7 +204,7 @@ uint32_t import_out_string(struct import_out *out, const char *bytes, size_t nr_
 
 		make_room(out,
 			GPROF_TABLE_string); /* else the text would be written with the others */
-		text = import_out_keep(out, bytes, nr_bytes);
+		text = keep_text(out, bytes, nr_bytes);
 		row = import_out_row(out, GPROF_TABLE_string);
 		row->id = entry->id;
 		row->text = text;
@@ -286,7 +286,7 @@ void import_out_fact(struct import_out *out, const char *key, const char *value,
 	struct gprof_text text;
 
 	make_room(out, GPROF_TABLE_info);
-	text = import_out_keep(out, value, nr_bytes);
+	text = keep_text(out, value, nr_bytes);
 	row = import_out_row(out, GPROF_TABLE_info);
 	row->key = (struct gprof_text){key, strlen(key)};
 	row->value = text;

@@ -31,10 +31,9 @@ struct import_out *import_out_create(void);
 /*
  * Adds a zeroed row of a table, to be filled in before the next call: one that adds a text or a row
  * may write rows that wait. Columns of kind SPAN take the end. Texts must live until
- * import_out_finish, or come from import_out_keep.
+ * import_out_finish.
  */
 void *import_out_row(struct import_out *out, unsigned int table);
-struct gprof_text import_out_keep(struct import_out *out, const char *bytes, size_t nr_bytes);
 
 /* Ids, 0 for nothing. Texts are cut at GPROF_TEXT_BYTES. */
 uint32_t import_out_string(struct import_out *out, const char *bytes, size_t nr_bytes);

@@ -5,6 +5,7 @@
  * if a guessed event does not parse, kineto_tokenizer_retry() repeats it with the counted end.
  * After an event that does not parse at all, reading resumes at the next `} , { "` (find_boundary).
  */
+#define JSMN_STATIC
 #define JSMN_PARENT_LINKS
 #include <jsmn.h>
 

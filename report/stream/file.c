@@ -202,13 +202,3 @@ int stream_file_read(const struct stream *stream, uint64_t offset, void *bytes, 
 	}
 	return rc;
 }
-
-size_t stream_file_nr_open(void)
-{
-	size_t nr;
-
-	pthread_mutex_lock(&files.lock);
-	nr = files.nr_open;
-	pthread_mutex_unlock(&files.lock);
-	return nr;
-}

@@ -25,7 +25,4 @@ void stream_file_close(struct stream *stream);
 /* Reads exactly nr_bytes. Returns 0 or -errno. */
 int stream_file_read(const struct stream *stream, uint64_t offset, void *bytes, size_t nr_bytes);
 
-/* Returns how many shared files are open now. For tests. */
-size_t stream_file_nr_open(void);
-
 #endif

@@ -268,7 +268,7 @@ static void read_chunks(struct ring_file *file, struct stream *stream)
  * The order matters: the checkpoint is searched before the rows of rings become blocks of the
  * stream.
  */
-int rings_attach(struct stream *stream, const char *path)
+static int attach(struct stream *stream, const char *path)
 {
 	struct ring_file file = {.fd = -1};
 	int rc = open_file(&file, stream, path);
@@ -313,7 +313,7 @@ static char *path_named(const struct stream *stream, const char *dir, const char
 static int attach_named(struct stream *stream, const char *dir, const char *name)
 {
 	char *path = path_named(stream, dir, name);
-	int rc = rings_attach(stream, path);
+	int rc = attach(stream, path);
 
 	free(path);
 	return rc;

@@ -13,13 +13,10 @@
 #include "report/stream/types.h"
 
 /*
- * Reads the ring file and appends its rows to the stream. Leaves out blocks after the last
- * checkpoint that the rings repeat. Returns 0, or negative with err_set if there is no such file,
- * it is no ring file, or it belongs to another stream.
+ * Looks for the ring file beside an unfinished stream and appends its rows to the stream. Leaves
+ * out blocks after the last checkpoint that the rings repeat. Returns 0, or negative with err_set
+ * if there is no such file, it is no ring file, or it belongs to another stream.
  */
-int rings_attach(struct stream *stream, const char *path);
-
-/* Looks for the ring file beside an unfinished stream. Returns 0, or as rings_attach. */
 int rings_attach_beside(struct stream *stream);
 
 /* Looks in /dev/shm, where the recorder puts rings if it has room. */
