@@ -15,8 +15,9 @@
 			.peer = other,                                   \
 			.stream = (const void *)(uintptr_t)(on_stream)}, \
 		nccl_comm_find(comm))
-#define MADE(kind, key, rank, nr_ranks, comm) \
-	nccl_made(&this_call, GPROF_NCCL_##kind, key, rank, nr_ranks, comm, NULL)
+#define MADE(kind, key, rank, nr_ranks, comm)    \
+	nccl_made(&this_call, GPROF_NCCL_##kind, \
+		&(struct nccl_new){comm, key, rank, nr_ranks, NULL})
 #define INTO(kind, comm) into(&this_call, GPROF_NCCL_##kind, nccl_comm_find(comm))
 
 static void into(const struct nccl_call *call, enum gprof_nccl kind, struct nccl_comm_entry *comm)
@@ -63,7 +64,7 @@ int ncclCommInitAll(nccl_comm **comms, int nr_devices, const int *devices)
 	for (int i = 1; r == NCCL_SUCCESS && i < nr_devices; i++) {
 		nccl_comm_add(comms[i], key, i, (uint32_t)nr_devices, NULL);
 	}
-	nccl_made(&this_call, GPROF_NCCL_INIT, key, 0, nr_devices, comms, NULL);
+	nccl_made(&this_call, GPROF_NCCL_INIT, &(struct nccl_new){comms, key, 0, nr_devices, NULL});
 	return r;
 }
 
@@ -74,8 +75,9 @@ int ncclCommSplit(nccl_comm *comm, int color, int key, nccl_comm **made, nccl_co
 	BEGIN(ncclCommSplit, (comm, color, key, made, config))
 	parent = nccl_comm_find(comm);
 	CALL((comm, color, key, made, config));
-	nccl_made(&this_call, GPROF_NCCL_SPLIT, nccl_comm_split_key(parent, color), -1, 0,
-		color == NCCL_SPLIT_NO_COLOR ? NULL : made, parent);
+	nccl_made(&this_call, GPROF_NCCL_SPLIT,
+		&(struct nccl_new){color == NCCL_SPLIT_NO_COLOR ? NULL : made,
+			nccl_comm_split_key(parent, color), -1, 0, parent});
 	return r;
 }
 
@@ -88,8 +90,8 @@ int ncclCommShrink(nccl_comm *comm, int *excluded, int nr_excluded, nccl_comm **
 	BEGIN(ncclCommShrink, (comm, excluded, nr_excluded, made, config, flags))
 	parent = nccl_comm_find(comm);
 	CALL((comm, excluded, nr_excluded, made, config, flags));
-	nccl_made(
-		&this_call, GPROF_NCCL_SPLIT, nccl_comm_split_key(parent, 0), -1, 0, made, parent);
+	nccl_made(&this_call, GPROF_NCCL_SPLIT,
+		&(struct nccl_new){made, nccl_comm_split_key(parent, 0), -1, 0, parent});
 	return r;
 }
 

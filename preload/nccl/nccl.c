@@ -161,18 +161,19 @@ void nccl_move(const struct nccl_call *call, struct nccl_facts facts, struct ncc
 	nccl_end(call, &facts);
 }
 
-void nccl_made(const struct nccl_call *call, enum gprof_nccl kind, uint64_t key, int rank,
-	int nr_ranks, nccl_comm *const *made, const struct nccl_comm_entry *parent)
+void nccl_made(
+	const struct nccl_call *call, enum gprof_nccl kind, const struct nccl_new *communicator)
 {
 	struct nccl_facts facts = NCCL_FACTS(kind, 0);
 	struct nccl_comm_entry *comm = NULL;
 
-	if (made && is_good(call)) {
-		comm = nccl_comm_add(
-			*made, key, rank, nr_ranks > 0 ? (uint32_t)nr_ranks : 0, parent);
+	if (communicator->made && is_good(call)) {
+		comm = nccl_comm_add(*communicator->made, communicator->key, communicator->rank,
+			communicator->nr_ranks > 0 ? (uint32_t)communicator->nr_ranks : 0,
+			communicator->parent);
 	}
 	/* A communicator that is not complete yet is identified at its first use. */
-	if (rank >= 0 || nccl_may_ask(call)) {
+	if (communicator->rank >= 0 || nccl_may_ask(call)) {
 		facts.comm = nccl_id(call, comm, nccl_may_ask(call));
 	}
 	nccl_end(call, &facts);

@@ -87,9 +87,18 @@ uint8_t nccl_small_redop(int64_t redop);
 /* An operation was requested: counts it, and writes the row. comm: NULL if unknown. */
 void nccl_move(const struct nccl_call *call, struct nccl_facts facts, struct nccl_comm_entry *comm);
 
-/* A call that may have made a communicator. rank: -1 unknown. made: NULL if it makes none. */
-void nccl_made(const struct nccl_call *call, enum gprof_nccl kind, uint64_t key, int rank,
-	int nr_ranks, nccl_comm *const *made, const struct nccl_comm_entry *parent);
+/* What a call may have made a communicator of. */
+struct nccl_new {
+	nccl_comm *const *made; /* NULL if it makes none */
+	uint64_t key;
+	int rank; /* -1: unknown */
+	int nr_ranks;
+	const struct nccl_comm_entry *parent;
+};
+
+/* A call that may have made a communicator. */
+void nccl_made(
+	const struct nccl_call *call, enum gprof_nccl kind, const struct nccl_new *communicator);
 
 /*
  * The thread's groups: how deep it is in them counts successful calls alone. The rows of all calls

@@ -208,8 +208,8 @@ static uint32_t stack_of(
 static void note(struct advice_facts *facts, enum advice_cause cause, uint64_t ns, uint32_t what,
 	const struct op_call *call, const struct op *op)
 {
-	advice_sites_add(&facts->sites, cause, when_of(facts, call), ns, what,
-		op_name_of(facts, op), stack_of(facts, call, op));
+	advice_sites_add(&facts->sites, cause, when_of(facts, call), ns,
+		&(struct gap_place_key){what, op_name_of(facts, op), stack_of(facts, call, op)});
 }
 
 static uint64_t call_ns(const struct advice_facts *facts, const struct op_call *call)
@@ -289,8 +289,8 @@ static inline void end_launch(struct advice_facts *facts)
 
 	if (launch->is_waited_for && launch->call_ns > launch->activities_ns) {
 		advice_sites_add(&facts->sites, ADVICE_SMALL_KERNEL, launch->when,
-			launch->call_ns - launch->activities_ns, launch->what, launch->op,
-			launch->py_stack);
+			launch->call_ns - launch->activities_ns,
+			&(struct gap_place_key){launch->what, launch->op, launch->py_stack});
 	}
 	facts->launched = (struct advice_launched){0};
 }
@@ -434,7 +434,8 @@ static void take_kernel(struct advice_facts *facts, const struct op_record *reco
 		uint32_t limit = occupancy_limit_name(info->limits);
 
 		note(facts, ADVICE_OCCUPANCY, ns, info->name, call, op);
-		advice_sites_add(&facts->limits, ADVICE_OCCUPANCY, ADVICE_LATER, ns, limit, 0, 0);
+		advice_sites_add(&facts->limits, ADVICE_OCCUPANCY, ADVICE_LATER, ns,
+			&(struct gap_place_key){limit, 0, 0});
 	}
 	if (call && call->table == GPROF_TABLE_api_launch) {
 		take_launch(facts, info, record, call, op);
@@ -718,7 +719,8 @@ static void take_launches(struct advice_facts *facts)
 
 		if (launch->ns > ADVICE_SLOW_LAUNCH_NS) {
 			advice_sites_add(&facts->sites, ADVICE_LOADING, launch->when, launch->ns,
-				launch->name, launch->op, launch->py_stack);
+				&(struct gap_place_key){
+					launch->name, launch->op, launch->py_stack});
 		}
 	}
 }

@@ -83,7 +83,7 @@ struct advice_mean {
 void advice_sites_fini(struct advice_sites *sites);
 
 void advice_sites_add(struct advice_sites *sites, enum advice_cause cause, enum advice_when when,
-	uint64_t ns, uint32_t what, uint32_t op, uint32_t py_stack);
+	uint64_t ns, const struct gap_place_key *place);
 
 void advice_sites_add_sum(struct advice_sites *sites, enum advice_cause cause,
 	enum advice_when when, const struct advice_sum *sum, const struct gap_place_key *place);

@@ -43,11 +43,9 @@ void advice_sites_add_sum(struct advice_sites *sites, enum advice_cause cause,
 }
 
 void advice_sites_add(struct advice_sites *sites, enum advice_cause cause, enum advice_when when,
-	uint64_t ns, uint32_t what, uint32_t op, uint32_t py_stack)
+	uint64_t ns, const struct gap_place_key *place)
 {
-	const struct gap_place_key place = {what, op, py_stack};
-
-	advice_sites_add_sum(sites, cause, when, &(struct advice_sum){1, ns}, &place);
+	advice_sites_add_sum(sites, cause, when, &(struct advice_sum){1, ns}, place);
 }
 
 static struct advice_sum sum_of(const struct advice_sum *sums, unsigned int mask)

@@ -12,7 +12,6 @@ struct exporter {
 	struct event_reader *reader;
 	struct process **processes;
 	size_t place; /* index of the current process */
-	struct ranges *ranges;
 	struct event_cells rows;
 	bool is_full; /* the sink takes no more */
 };
@@ -33,8 +32,7 @@ static void take(void *context, struct process *process, const struct batch *b)
 	uint64_t all = (1ull << table->nr_columns) - 1;
 	const struct event_cells *rows = &exporter->rows;
 
-	event_reader_convert(exporter->reader, exporter->place, table, all, b, exporter->ranges,
-		&exporter->rows);
+	event_reader_convert(exporter->reader, exporter->place, table, all, b, &exporter->rows);
 	for (size_t i = 0; i < rows->nr && !exporter->is_full; i++) {
 		struct export_cell cells[EVENT_COLUMNS];
 
@@ -61,12 +59,12 @@ bool export_run(struct process **processes, size_t nr_processes, const struct ex
 	exporter.reader = event_reader_create(processes, nr_processes);
 	for (size_t i = 0; i < nr_processes && !exporter.is_full; i++) {
 		exporter.place = i;
-		exporter.ranges = ranges_create();
+		exporter.rows.ranges = ranges_create();
 		for (unsigned int k = 0; (table = event_table_at(k)); k++) {
 			event_reader_prepare(exporter.reader, i, table, UINT64_MAX);
 		}
 		scan_run(&processes[i], 1, &scan, 1);
-		ranges_destroy(exporter.ranges);
+		ranges_destroy(exporter.rows.ranges);
 		event_reader_forget(exporter.reader, i);
 	}
 	event_cells_fini(&exporter.rows);

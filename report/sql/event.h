@@ -80,6 +80,7 @@ const char *event_column_meaning(const char *table, const char *column);
 /* Rows of a table by column; columns that are not wanted are NULL. Starts with all zeros. */
 struct event_cells {
 	size_t nr;
+	struct ranges *ranges; /* the caller's; for whole NVTX ranges, which pair over batches */
 	int64_t *values[EVENT_COLUMNS];
 	bool *known[EVENT_COLUMNS];
 	size_t capacities[EVENT_COLUMNS];
@@ -111,11 +112,11 @@ void event_reader_prepare(struct event_reader *reader, size_t process,
 
 /*
  * Converts some columns of a batch of the table's source, which must have event_table_mask() of
- * them. ranges: of that process, for NVTX ranges alone; they pair over batches.
+ * them.
  */
 void event_reader_convert(struct event_reader *reader, size_t process,
 	const struct event_table *table, uint64_t columns, const struct batch *batch,
-	struct ranges *ranges, struct event_cells *rows);
+	struct event_cells *rows);
 
 /* Makes every text that a column may have known to string_pool.h. */
 void event_reader_intern_all(struct event_reader *reader);
@@ -146,7 +147,6 @@ struct event_scan {
 	struct event_bounds bounds;
 	uint32_t mask; /* of the stream's columns */
 	size_t process, block;
-	struct ranges *ranges;
 	struct event_cells cells; /* the rows of the current block */
 	int64_t first_rowid;	  /* of these: a number that is a row's own, whatever the scan */
 	bool has_progress;
@@ -178,16 +178,21 @@ struct event_index_part {
 	int64_t first_rowid;
 };
 
-struct event_index {
+/* What an index is of. The columns have the keys, and the time column if has_time. */
+struct event_index_of {
 	const struct event_table *table;
 	uint64_t columns;
 	unsigned int keys[EVENT_INDEX_KEYS]; /* columns */
 	unsigned int nr_keys;
+	bool has_time; /* rows of equal keys are in the order of the time column */
+};
+
+struct event_index {
+	struct event_index_of of;
 	struct event_cells cells;
 	size_t capacity;
 	struct event_index_part *parts;
 	size_t nr_parts, part_capacity;
-	bool has_time;	 /* rows of equal keys are in the order of the time column */
 	uint32_t *order; /* rows */
 	size_t nr_rows;	 /* of these; without those with a key that is not known */
 	struct event_index *next;
@@ -198,12 +203,10 @@ struct event_indexes {
 };
 
 /*
- * The index of that table, columns and keys, which are among the columns, as the time column is if
- * has_time; made if there is none yet. NULL where the table has more rows than 32 bits count.
+ * The index, made if there is none yet. NULL where the table has more rows than 32 bits count.
  */
-const struct event_index *event_index_find(struct event_indexes *indexes, struct event_input *input,
-	const struct event_table *table, uint64_t columns, const unsigned int *keys,
-	unsigned int nr_keys, bool has_time);
+const struct event_index *event_index_find(
+	struct event_indexes *indexes, struct event_input *input, const struct event_index_of *of);
 
 void event_indexes_fini(struct event_indexes *indexes);
 

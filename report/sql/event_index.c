@@ -23,10 +23,10 @@ static void append(struct event_index *index, const struct event_scan *scan)
 
 	if (nr_rows > index->capacity) {
 		index->capacity = nr_rows * 2;
-		event_cells_reserve(&index->cells, index->columns, index->capacity);
+		event_cells_reserve(&index->cells, index->of.columns, index->capacity);
 	}
-	for (unsigned int c = 0; index->columns >> c; c++) {
-		if (index->columns >> c & 1) {
+	for (unsigned int c = 0; index->of.columns >> c; c++) {
+		if (index->of.columns >> c & 1) {
 			memcpy(index->cells.values[c] + index->cells.nr, cells->values[c],
 				cells->nr * sizeof(int64_t));
 			memcpy(index->cells.known[c] + index->cells.nr, cells->known[c],
@@ -45,15 +45,15 @@ static int by_keys(const void *x, const void *y, void *context)
 {
 	const struct event_index *index = context;
 	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-	const int64_t *times = index->cells.values[index->table->time_column];
+	const int64_t *times = index->cells.values[index->of.table->time_column];
 	int order = 0;
 
-	for (unsigned int k = 0; k < index->nr_keys && !order; k++) {
-		const int64_t *values = index->cells.values[index->keys[k]];
+	for (unsigned int k = 0; k < index->of.nr_keys && !order; k++) {
+		const int64_t *values = index->cells.values[index->of.keys[k]];
 
 		order = compare_values(values[a], values[b]);
 	}
-	if (!order && index->has_time) {
+	if (!order && index->of.has_time) {
 		order = compare_values(times[a], times[b]);
 	}
 	return order ? order : (a > b) - (a < b);
@@ -62,8 +62,8 @@ static int by_keys(const void *x, const void *y, void *context)
 /* A value that is not known equals nothing. */
 static bool has_keys(const struct event_index *index, size_t row)
 {
-	for (unsigned int k = 0; k < index->nr_keys; k++) {
-		if (!index->cells.known[index->keys[k]][row]) {
+	for (unsigned int k = 0; k < index->of.nr_keys; k++) {
+		if (!index->cells.known[index->of.keys[k]][row]) {
 			return false;
 		}
 	}
@@ -89,32 +89,32 @@ static void destroy(struct event_index *index)
 	free(index);
 }
 
+static bool is_same(const struct event_index_of *a, const struct event_index_of *b)
+{
+	return a->table == b->table && a->columns == b->columns && a->nr_keys == b->nr_keys &&
+	       a->has_time == b->has_time &&
+	       !memcmp(a->keys, b->keys, a->nr_keys * sizeof(*a->keys));
+}
+
 /*
  * A query that needs other columns gets an index of its own. NULL: there are more rows than an
  * index can number.
  */
-const struct event_index *event_index_find(struct event_indexes *indexes, struct event_input *input,
-	const struct event_table *table, uint64_t columns, const unsigned int *keys,
-	unsigned int nr_keys, bool has_time)
+const struct event_index *event_index_find(
+	struct event_indexes *indexes, struct event_input *input, const struct event_index_of *of)
 {
 	static const struct event_bounds any = {.first_ns = INT64_MIN, .last_ns = INT64_MAX};
 	struct event_scan scan = {0};
 	struct event_index *index;
 
 	for (index = indexes->first; index; index = index->next) {
-		if (index->table == table && index->columns == columns &&
-			index->nr_keys == nr_keys && index->has_time == has_time &&
-			!memcmp(index->keys, keys, nr_keys * sizeof(*keys))) {
+		if (is_same(&index->of, of)) {
 			return index;
 		}
 	}
 	index = mem_zeroed(1, sizeof(*index));
-	index->table = table;
-	index->columns = columns;
-	index->nr_keys = nr_keys;
-	index->has_time = has_time;
-	memcpy(index->keys, keys, nr_keys * sizeof(*keys));
-	event_scan_begin(&scan, input, table, columns, &any);
+	index->of = *of;
+	event_scan_begin(&scan, input, of->table, of->columns, &any);
 	while (event_scan_next(&scan) && index->cells.nr <= UINT32_MAX - GPROF_BLOCK_ROWS) {
 		append(index, &scan);
 	}
@@ -146,12 +146,12 @@ static int compare_row(
 {
 	int order = 0;
 
-	for (unsigned int k = 0; k < index->nr_keys && !order; k++) {
-		order = compare_values(index->cells.values[index->keys[k]][row], values[k]);
+	for (unsigned int k = 0; k < index->of.nr_keys && !order; k++) {
+		order = compare_values(index->cells.values[index->of.keys[k]][row], values[k]);
 	}
-	if (!order && index->has_time) {
+	if (!order && index->of.has_time) {
 		order = compare_values(
-			index->cells.values[index->table->time_column][row], time_ns);
+			index->cells.values[index->of.table->time_column][row], time_ns);
 	}
 	return order;
 }

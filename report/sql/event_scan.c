@@ -45,7 +45,7 @@ static bool is_wanted_block(const struct event_scan *scan, size_t block)
 	if (stream_block_table(process->stream, block) != scan->table->source) {
 		return false;
 	}
-	if (!scan->table->time_column || scan->ranges || b->ring ||
+	if (!scan->table->time_column || scan->cells.ranges || b->ring ||
 		scan->table->source == GPROF_TABLE_step || stream_is_damaged(process->stream)) {
 		return true;
 	}
@@ -88,8 +88,8 @@ static void expect_blocks(const struct event_scan *scan)
 static void begin_process(struct event_scan *scan)
 {
 	scan->block = 0;
-	ranges_destroy(scan->ranges);
-	scan->ranges = scan->table->number == GPROF_TABLE_NONE ? ranges_create() : NULL;
+	ranges_destroy(scan->cells.ranges);
+	scan->cells.ranges = scan->table->number == GPROF_TABLE_NONE ? ranges_create() : NULL;
 	event_reader_prepare(scan->input->reader, scan->process, scan->table, scan->columns);
 	expect_blocks(scan);
 }
@@ -132,7 +132,7 @@ static bool read_block(struct event_scan *scan, size_t block)
 		return false;
 	}
 	event_reader_convert(scan->input->reader, scan->process, scan->table, scan->columns, &batch,
-		scan->ranges, &scan->cells);
+		&scan->cells);
 	scan->first_rowid = (int64_t)(scan->process << 44 | block << 17);
 	return scan->cells.nr > 0;
 }
@@ -169,7 +169,7 @@ void event_scan_end(struct event_scan *scan)
 		progress_stop();
 	}
 	scan->input->nr_scans--;
-	ranges_destroy(scan->ranges);
+	ranges_destroy(scan->cells.ranges);
 	event_cells_fini(&scan->cells);
 	*scan = (struct event_scan){0};
 }

@@ -611,7 +611,7 @@ static void take_range(void *argument, const struct range *range)
 
 void event_reader_convert(struct event_reader *reader, size_t place,
 	const struct event_table *table, uint64_t columns, const struct batch *batch,
-	struct ranges *ranges, struct event_cells *rows)
+	struct event_cells *rows)
 {
 	const struct process *process = reader->processes[place];
 
@@ -621,7 +621,7 @@ void event_reader_convert(struct event_reader *reader, size_t place,
 		struct range_rows context = {reader, place, columns, rows};
 
 		rows->nr = 0;
-		ranges_add_batch(ranges, process, batch, take_range, &context);
+		ranges_add_batch(rows->ranges, process, batch, take_range, &context);
 	} else if (columns >> EVENT_STEP & 1) {
 		convert_step(reader, place, table, batch, rows);
 	}

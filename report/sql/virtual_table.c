@@ -384,8 +384,7 @@ static int filter_index(struct cursor *cursor, const struct virtual_table *table
 	const char *plan, sqlite3_value **values)
 {
 	struct event_bounds bounds = {.first_ns = INT64_MIN, .last_ns = INT64_MAX};
-	unsigned int keys[EVENT_INDEX_KEYS], nr_keys = 0;
-	bool has_time = false;
+	struct event_index_of of = {.table = table->table, .columns = columns};
 
 	cursor->is_end = false;
 	for (; *plan; values++) {
@@ -395,14 +394,14 @@ static int filter_index(struct cursor *cursor, const struct virtual_table *table
 		if (letter == '=') {
 			char *end;
 
-			keys[nr_keys] = (unsigned int)strtoul(plan, &end, 10);
+			of.keys[of.nr_keys] = (unsigned int)strtoul(plan, &end, 10);
 			plan = end;
-			columns |= 1ull << keys[nr_keys];
+			of.columns |= 1ull << of.keys[of.nr_keys];
 			/* A key that is no whole number equals nothing. */
-			cursor->is_end |= !whole_number(*values, &cursor->keys[nr_keys++]);
+			cursor->is_end |= !whole_number(*values, &cursor->keys[of.nr_keys++]);
 		} else {
-			has_time = true;
-			columns |= 1ull << table->table->time_column;
+			of.has_time = true;
+			of.columns |= 1ull << table->table->time_column;
 			cursor->is_end |= sqlite3_value_type(*values) == SQLITE_NULL;
 			take_time_bound(&bounds, letter, *values);
 		}
@@ -410,8 +409,7 @@ static int filter_index(struct cursor *cursor, const struct virtual_table *table
 	if (cursor->is_end) {
 		return SQLITE_OK;
 	}
-	cursor->index = event_index_find(&table->tables->indexes, &table->tables->input,
-		table->table, columns, keys, nr_keys, has_time);
+	cursor->index = event_index_find(&table->tables->indexes, &table->tables->input, &of);
 	if (!cursor->index) {
 		cursor->base.pVtab->zErrMsg = sqlite3_mprintf(
 			"the table %s has too many rows for a join", table->table->name);

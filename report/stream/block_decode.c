@@ -300,8 +300,7 @@ enum decode_status decode_small(struct decoder *decoder, const struct gprof_colu
  * against what is left.
  */
 enum decode_status decode_texts(struct decoder *decoder, const struct gprof_column_entry *entry,
-	const void *frame, uint32_t nr_rows, char **content, size_t *capacity,
-	struct decode_text *texts)
+	const void *frame, uint32_t nr_rows, struct decoded_texts *out)
 {
 	size_t lengths_bytes = (size_t)nr_rows * sizeof(uint32_t);
 	size_t nr_bytes, at = lengths_bytes;
@@ -314,19 +313,20 @@ enum decode_status decode_texts(struct decoder *decoder, const struct gprof_colu
 		return DECODE_BAD_LENGTH;
 	}
 	nr_bytes = lengths_bytes + (size_t)entry->base;
-	if (*capacity < nr_bytes) {
-		*content = mem_resize(*content, nr_bytes, 1);
-		*capacity = nr_bytes;
+	if (out->capacity < nr_bytes) {
+		out->content = mem_resize(out->content, nr_bytes, 1);
+		out->capacity = nr_bytes;
 	}
-	status = unpack(decoder, frame, entry->stored_bytes, *content, nr_bytes);
+	status = unpack(decoder, frame, entry->stored_bytes, out->content, nr_bytes);
 	for (uint32_t i = 0; !status && i < nr_rows; i++) {
 		uint32_t length;
 
-		memcpy(&length, *content + (size_t)i * sizeof(length), sizeof(length));
+		memcpy(&length, out->content + (size_t)i * sizeof(length), sizeof(length));
 		if (length > nr_bytes - at) {
 			return DECODE_BAD_LENGTH;
 		}
-		texts[i] = (struct decode_text){.bytes = *content + at, .nr_bytes = length};
+		out->texts[i] =
+			(struct decode_text){.bytes = out->content + at, .nr_bytes = length};
 		at += length;
 	}
 	return status;

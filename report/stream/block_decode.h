@@ -37,6 +37,13 @@ struct decode_text {
 	uint32_t nr_bytes;
 };
 
+/* The texts of a column. The content grows as needed. */
+struct decoded_texts {
+	char *content;
+	size_t capacity;
+	struct decode_text *texts; /* the caller's, as many as a block has rows */
+};
+
 struct decoder;
 
 struct decoder *decoder_create(void);
@@ -76,7 +83,6 @@ enum decode_status decode_small(struct decoder *decoder, const struct gprof_colu
  * the function enlarges it.
  */
 enum decode_status decode_texts(struct decoder *decoder, const struct gprof_column_entry *entry,
-	const void *frame, uint32_t nr_rows, char **content, size_t *capacity,
-	struct decode_text *texts);
+	const void *frame, uint32_t nr_rows, struct decoded_texts *out);
 
 #endif

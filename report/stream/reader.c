@@ -27,9 +27,7 @@ struct reader {
 	uint64_t *values[DECODE_COLUMNS];
 	const uint64_t *numbers[DECODE_COLUMNS]; /* decoded: `values` or `zeros` */
 	uint32_t *small[DECODE_COLUMNS];
-	struct decode_text *texts[DECODE_COLUMNS];
-	char *content[DECODE_COLUMNS];
-	size_t content_capacity[DECODE_COLUMNS];
+	struct decoded_texts texts[DECODE_COLUMNS];
 	int8_t status[DECODE_COLUMNS]; /* enum decode_status, -1: not decoded yet */
 	bool is_small[DECODE_COLUMNS]; /* decoded into `small` instead of `values` */
 	char *bytes;		       /* of the file, from `bytes_from` to `bytes_to` */
@@ -55,8 +53,8 @@ void reader_destroy(struct reader *reader)
 	for (unsigned int i = 0; i < DECODE_COLUMNS; i++) {
 		free(reader->values[i]);
 		free(reader->small[i]);
-		free(reader->texts[i]);
-		free(reader->content[i]);
+		free(reader->texts[i].texts);
+		free(reader->texts[i].content);
 	}
 	decoder_destroy(reader->decoder);
 	free(reader->bytes);
@@ -226,9 +224,10 @@ static enum decode_status decode_entry_now(struct reader *reader, int place, boo
 		return status;
 	}
 	if (entry->codec == GPROF_CODEC_TEXT) {
-		reader->texts[place] = room(reader->texts[place], sizeof(struct decode_text));
-		return decode_texts(reader->decoder, entry, frame, nr_rows, &reader->content[place],
-			&reader->content_capacity[place], reader->texts[place]);
+		struct decoded_texts *texts = &reader->texts[place];
+
+		texts->texts = room(texts->texts, sizeof(struct decode_text));
+		return decode_texts(reader->decoder, entry, frame, nr_rows, texts);
 	}
 	if (small) {
 		reader->small[place] = room(reader->small[place], sizeof(uint32_t));
@@ -285,7 +284,7 @@ static bool load_column(struct reader *reader, const struct stream_table *table,
 		return false;
 	}
 	if (is_text) {
-		batch->text[c] = reader->texts[place];
+		batch->text[c] = reader->texts[place].texts;
 	} else if (reader->is_small[place]) {
 		batch->small[c] = reader->small[place];
 	} else {

@@ -12,8 +12,7 @@ static struct decode_text texts[GPROF_BLOCK_ROWS];
 static void decode_columns(struct decoder *decoder, const struct gprof_block_header *header,
 	const struct gprof_column_entry *entries, const uint8_t *payload, size_t nr_bytes)
 {
-	char *content = NULL;
-	size_t capacity = 0;
+	struct decoded_texts decoded = {.texts = texts};
 
 	for (unsigned int i = 0; i < header->nr_columns; i++) {
 		size_t stored = entries[i].stored_bytes;
@@ -25,8 +24,8 @@ static void decode_columns(struct decoder *decoder, const struct gprof_block_hea
 		decode_numbers(decoder, &entries[i], payload, header->nr_rows, spans, values);
 		decode_numbers(decoder, &entries[i], payload, header->nr_rows, NULL, values);
 		decode_small(decoder, &entries[i], payload, header->nr_rows, small);
-		if (decode_texts(decoder, &entries[i], payload, header->nr_rows, &content,
-			    &capacity, texts) == DECODE_OK) {
+		if (decode_texts(decoder, &entries[i], payload, header->nr_rows, &decoded) ==
+			DECODE_OK) {
 			for (uint32_t row = 0; row < header->nr_rows; row++) {
 				if (texts[row].nr_bytes) {
 					last = (uint8_t)texts[row].bytes[texts[row].nr_bytes - 1];
@@ -37,7 +36,7 @@ static void decode_columns(struct decoder *decoder, const struct gprof_block_hea
 		payload += stored;
 		nr_bytes -= stored;
 	}
-	free(content);
+	free(decoded.content);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nr_bytes)

@@ -140,29 +140,24 @@ START_TEST(texts_come_back_with_zeros_in_them_and_wrong_lengths_are_refused)
 	unsigned char bytes[12 + 5] = {2, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 'a', 0, 'x', 'y', 'z'};
 	struct gprof_column_entry entry = {.codec = GPROF_CODEC_TEXT, .base = 5};
 	struct decode_text texts[3];
-	char *content = NULL;
-	size_t capacity = 0;
+	struct decoded_texts decoded = {.texts = texts};
 
 	decoder = decoder_create();
 	entry.stored_bytes = (uint32_t)ZSTD_compress(frame, sizeof(frame), bytes, sizeof(bytes), 1);
-	ck_assert_int_eq(
-		decode_texts(decoder, &entry, frame, 3, &content, &capacity, texts), DECODE_OK);
+	ck_assert_int_eq(decode_texts(decoder, &entry, frame, 3, &decoded), DECODE_OK);
 	ck_assert_uint_eq(texts[0].nr_bytes, 2);
 	ck_assert_mem_eq(texts[0].bytes, "a\0", 2);
 	ck_assert_uint_eq(texts[1].nr_bytes, 0);
 	ck_assert_mem_eq(texts[2].bytes, "xyz", 3);
 	entry.base = 4;
-	ck_assert_int_eq(decode_texts(decoder, &entry, frame, 3, &content, &capacity, texts),
-		DECODE_BAD_LENGTH);
+	ck_assert_int_eq(decode_texts(decoder, &entry, frame, 3, &decoded), DECODE_BAD_LENGTH);
 	entry.base = UINT64_MAX;
-	ck_assert_int_eq(decode_texts(decoder, &entry, frame, 3, &content, &capacity, texts),
-		DECODE_BAD_LENGTH);
+	ck_assert_int_eq(decode_texts(decoder, &entry, frame, 3, &decoded), DECODE_BAD_LENGTH);
 	entry.base = 5;
 	bytes[8] = 200; /* longer than all there is */
 	entry.stored_bytes = (uint32_t)ZSTD_compress(frame, sizeof(frame), bytes, sizeof(bytes), 1);
-	ck_assert_int_eq(decode_texts(decoder, &entry, frame, 3, &content, &capacity, texts),
-		DECODE_BAD_LENGTH);
-	free(content);
+	ck_assert_int_eq(decode_texts(decoder, &entry, frame, 3, &decoded), DECODE_BAD_LENGTH);
+	free(decoded.content);
 }
 END_TEST
 

@@ -63,13 +63,17 @@ START_TEST(an_index_finds_what_a_scan_finds)
 	struct event_indexes indexes = {NULL};
 	const struct event_table *table = find_table("kernel");
 	unsigned int key = find_column(table, "step");
-	uint64_t columns = 1ull << key | 1ull << table->time_column;
+	const struct event_index_of of = {.table = table,
+		.columns = 1ull << key | 1ull << table->time_column,
+		.keys = {key},
+		.nr_keys = 1,
+		.has_time = true};
 	const struct event_index *index;
 	size_t nr_found = 0;
 
 	input.reader = event_reader_create(&process, 1);
-	index = event_index_find(&indexes, &input, table, columns, &key, 1, true);
-	ck_assert_ptr_eq(index, event_index_find(&indexes, &input, table, columns, &key, 1, true));
+	index = event_index_find(&indexes, &input, &of);
+	ck_assert_ptr_eq(index, event_index_find(&indexes, &input, &of));
 	for (int64_t step = -1; step < 5; step++) {
 		for (int64_t ns = 0; ns < 3000000; ns += 250000) {
 			const struct event_bounds bounds = {.first_ns = ns, .last_ns = ns + 249999};
@@ -108,7 +112,9 @@ START_TEST(rows_keep_their_numbers)
 	size_t row = 0;
 
 	input.reader = event_reader_create(&process, 1);
-	index = event_index_find(&indexes, &input, table, 1ull << key, &key, 1, false);
+	index = event_index_find(&indexes, &input,
+		&(struct event_index_of){
+			.table = table, .columns = 1ull << key, .keys = {key}, .nr_keys = 1});
 	event_scan_begin(&scan, &input, table, 1ull << key, &any);
 	while (event_scan_next(&scan)) {
 		for (size_t i = 0; i < scan.cells.nr; i++, row++) {
