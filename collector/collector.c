@@ -46,11 +46,11 @@
 /*
  * The target's first call waits for the recorder this many times without any sign of progress or
  * CPU use: a file system that hangs takes longer. On an overloaded machine the recorder may wait
- * for a core repeatedly, or before its first instruction: START_MOST_NS is the total.
+ * for a core repeatedly, or before its first instruction: START_MAX_NS is the total.
  */
 #define START_LOOK_NS 50000000u
 #define START_LOOKS   4
-#define START_MOST_NS 2000000000u
+#define START_MAX_NS  2000000000u
 /* A process that ends waits as long as for its last events (drain.c), if it does not abort. */
 #define END_WAIT_NS 1000000000u
 
@@ -234,7 +234,7 @@ static bool has_come_on(uint32_t *nr_moves, uint64_t *cpu_ns)
 /* Waits until the start has reached that gate, is over, or makes no more progress. */
 static void wait_for_gate(enum gate gate)
 {
-	uint64_t end = clock_monotonic_ns() + START_MOST_NS, until, cpu_ns = 0;
+	uint64_t end = clock_monotonic_ns() + START_MAX_NS, until, cpu_ns = 0;
 	uint32_t nr_moves = 0;
 	int nr_looks = 0;
 

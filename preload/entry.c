@@ -37,11 +37,12 @@
 #define NEXT_CUDA "GPROF_NEXT_CUDA_INJECTION"
 #define NEXT_NVTX "GPROF_NEXT_NVTX_INJECTION"
 /*
- * The most lines of an environment that is copied without malloc; most have fewer than MOST_LINES.
+ * The most lines of an environment that is copied without malloc; most have fewer than
+ * MAX_LINES_ON_STACK.
  */
-#define MAX_LINES  1024u
-#define MOST_LINES 128u
-#define MOST_BYTES 512u
+#define MAX_LINES	   1024u
+#define MAX_LINES_ON_STACK 128u
+#define MAX_BYTES	   512u
 
 static struct entry_state {
 	pid_t pid; /* that ran the constructor */
@@ -49,8 +50,8 @@ static struct entry_state {
 	atomic_bool has_handler, has_late_handler;
 	const char *path; /* of this library; NULL: unknown */
 	/* Our environment, where it is no larger than that. */
-	char *lines[MOST_LINES];
-	char text[MOST_BYTES];
+	char *lines[MAX_LINES_ON_STACK];
+	char text[MAX_BYTES];
 	size_t text_bytes;
 } entry COMPAT_AT_START;
 
@@ -181,7 +182,7 @@ COMPAT_START_CODE static char *line_memory(size_t nr_bytes)
 COMPAT_START_CODE static char **copy_lines(size_t nr)
 {
 	static char *many[MAX_LINES];
-	char **lines = nr + 2 <= MOST_LINES ? entry.lines : many;
+	char **lines = nr + 2 <= MAX_LINES_ON_STACK ? entry.lines : many;
 
 	if (nr + 2 > MAX_LINES) {
 		return NULL;

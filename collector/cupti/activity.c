@@ -22,7 +22,7 @@
 /* Records between two checks whether the drain should rest. */
 #define RECORDS_APART 256u
 /* CUPTI makes three at once. */
-#define LEAST_GPU_BUFFERS 4u
+#define MIN_GPU_BUFFERS 4u
 
 static struct activity_state {
 	bool is_on;
@@ -92,7 +92,7 @@ static void limit_gpu_memory(uint64_t max_bytes)
 
 	if (buffer_bytes && cupti.cuptiActivitySetAttribute) {
 		limit = max_bytes / buffer_bytes;
-		limit = limit < LEAST_GPU_BUFFERS ? LEAST_GPU_BUFFERS : limit;
+		limit = limit < MIN_GPU_BUFFERS ? MIN_GPU_BUFFERS : limit;
 		cupti.cuptiActivitySetAttribute(
 			CUPTI_ATTR_DEVICE_BUFFER_POOL_LIMIT, &nr_bytes, &limit);
 	}

@@ -20,7 +20,7 @@
 #include "collector/util/notice.h"
 
 /* A folder and a library's path relative to it. */
-#define MOST_PATH_BYTES (PATH_MAX + 256)
+#define MAX_PATH_BYTES (PATH_MAX + 256)
 
 struct cupti cupti;
 
@@ -85,7 +85,7 @@ static const char *const places[] = {"", "../../cuda_cupti/lib/", "../extras/CUP
 
 static void *try_major(const char *folder, unsigned int row)
 {
-	static char path[MOST_PATH_BYTES];
+	static char path[MAX_PATH_BYTES];
 
 	for (unsigned int i = 0; sonames[row][i]; i++) {
 		void *handle;
@@ -137,7 +137,7 @@ static void *open_near(void)
 	const char *slash = strrchr(mapped.cudart, '/');
 	int row = row_of(mapped.cudart);
 	const char *home = config_cuda_home();
-	static char folder[MOST_PATH_BYTES];
+	static char folder[MAX_PATH_BYTES];
 	void *handle = NULL;
 
 	for (unsigned int i = 0; slash && !handle && i < sizeof(places) / sizeof(places[0]); i++) {

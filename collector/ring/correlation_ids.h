@@ -21,7 +21,7 @@ struct correlation_ids {
 extern struct correlation_ids correlation_ids __attribute__((visibility("hidden")));
 
 /* An ID further ahead than this is an older one, of another thread. */
-#define CORRELATION_IDS_MOST_AHEAD (3u << 30)
+#define CORRELATION_IDS_MAX_AHEAD (3u << 30)
 
 /* Forgets all IDs. */
 void correlation_ids_init(void);
@@ -34,7 +34,7 @@ static inline void correlation_ids_saw(uint32_t correlation)
 	bool is_first = atomic_load_explicit(&correlation_ids.is_behind, memory_order_relaxed) &&
 			atomic_exchange(&correlation_ids.is_behind, false);
 
-	if (is_first || ahead - 1 < CORRELATION_IDS_MOST_AHEAD) {
+	if (is_first || ahead - 1 < CORRELATION_IDS_MAX_AHEAD) {
 		atomic_store_explicit(
 			&correlation_ids.newest, newest + ahead, memory_order_relaxed);
 	}

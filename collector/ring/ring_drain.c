@@ -18,7 +18,7 @@
 #define GROW_CHUNKS    16u /* at a time */
 #define PREFETCH_BYTES 640
 /* No row of a ring is smaller. */
-#define LEAST_ROW_BYTES 24u
+#define MIN_ROW_BYTES 24u
 
 void ring_pool_touch(void)
 {
@@ -98,8 +98,8 @@ static void read_chunk(struct ring_thread *thread, uint32_t index, row_function 
 
 		if (!is_row(head, committed - thread->offset)) {
 			/* So many rows at most: one that was lost is always counted. */
-			loss_add(LOSS_DAMAGED, (committed - thread->offset + LEAST_ROW_BYTES - 1) /
-						       LEAST_ROW_BYTES);
+			loss_add(LOSS_DAMAGED,
+				(committed - thread->offset + MIN_ROW_BYTES - 1) / MIN_ROW_BYTES);
 			thread->offset = committed;
 			return;
 		}

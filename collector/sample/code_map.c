@@ -27,7 +27,7 @@
 #include "collector/util/notice.h"
 
 #define COST_PARTS 1000u
-#define LEAST_NS   1000000000u
+#define MIN_NS	   1000000000u
 #define NO_OBJECT  UINT32_MAX
 /* The room of each array at first; all grow. */
 #define FIRST_BYTES 65536u
@@ -298,7 +298,7 @@ static void take_memory(void)
 	before_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	file_text_find("/proc/self/maps", '\n', take_line, NULL);
 	cost_ns = (clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns) * COST_PARTS;
-	state.memory_due_ns = now_ns + (cost_ns > LEAST_NS ? cost_ns : LEAST_NS);
+	state.memory_due_ns = now_ns + (cost_ns > MIN_NS ? cost_ns : MIN_NS);
 	state.wants_memory = false;
 }
 

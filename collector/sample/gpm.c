@@ -16,7 +16,7 @@
 #include "collector/util/notice.h"
 
 /* NVML refreshes its counters every 0.1 s; two samples must be further apart. */
-#define LEAST_NS 150000000u
+#define MIN_NS 150000000u
 /* A share of 100 % is 100,000. */
 #define MILLI 1e3
 #define MIB   1048576.0
@@ -121,7 +121,7 @@ void gpm_take(struct gpm *gpm, const struct nvml *nvml, int number,
 	int code;
 
 	if (!gpm->samples[1] || gpm->is_refused ||
-		(gpm->since_ns && now_ns - gpm->since_ns < LEAST_NS)) {
+		(gpm->since_ns && now_ns - gpm->since_ns < MIN_NS)) {
 		return;
 	}
 	code = take_sample(gpm, nvml, gpm->samples[1]);

@@ -26,7 +26,7 @@
 #define NO_DEVICE 255u
 /* /proc/self/status, with the masks of 8,192 CPUs. What is longer has no allowed CPUs. */
 #define STATUS_BYTES 8192u
-#define LEAST_MS     10u
+#define MIN_MS	     10u
 /* Values that the kernel counts in hundredths of a second, or computes slowly. */
 #define SLOW_NS 1000000000u
 /* Samples take at most this part of the time between them. */
@@ -274,7 +274,7 @@ void sample_init(void)
 	if (!ms || config_flag(CONFIG_TIMER_ONLY)) {
 		return;
 	}
-	state.interval_ns = (ms < LEAST_MS ? LEAST_MS : ms) * 1000000u;
+	state.interval_ns = (ms < MIN_MS ? MIN_MS : ms) * 1000000u;
 	if (page_bytes > 0 && ticks > 0) {
 		state.page_bytes = (uint64_t)page_bytes;
 		state.tick_ns = 1000000000u / (uint64_t)ticks;

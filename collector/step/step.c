@@ -30,8 +30,8 @@
  * Bounds of a regular expression. So many states take some MB, and each level takes 700 bytes of
  * the drain's stack.
  */
-#define MOST_STATES 50000u
-#define MOST_LEVELS 64u
+#define MAX_STATES 50000u
+#define MAX_LEVELS 64u
 
 static struct step_state {
 	struct schedule schedule;
@@ -92,7 +92,7 @@ static bool is_small_expression(const char *text)
 		/* A literal parenthesis counts as well. */
 		nr_levels += *at == '(';
 		nr_levels -= *at == ')' && nr_levels;
-		if (nr_levels > MOST_LEVELS) {
+		if (nr_levels > MAX_LEVELS) {
 			return false;
 		}
 	}
@@ -101,14 +101,14 @@ static bool is_small_expression(const char *text)
 		uint64_t most = 1, number;
 
 		do {
-			for (number = 0, at++; *at >= '0' && *at <= '9' && number < MOST_STATES;
+			for (number = 0, at++; *at >= '0' && *at <= '9' && number < MAX_STATES;
 				at++) {
 				number = number * 10 + (uint64_t)(*at - '0');
 			}
 			most = number > most ? number : most;
 		} while (*at == ',');
 		nr_states *= most;
-		if (nr_states > MOST_STATES) {
+		if (nr_states > MAX_STATES) {
 			return false;
 		}
 	}
@@ -251,7 +251,7 @@ static void set_state(enum gprof_window_state wanted, uint64_t step)
  */
 static void update_state(void)
 {
-	while (claim_ask(&state.change, CLAIM_MOST_NS)) {
+	while (claim_ask(&state.change, CLAIM_MAX_NS)) {
 		uint64_t step = atomic_load(&state.step);
 
 		set_state(wanted_state(step), step);
@@ -548,7 +548,7 @@ static void tell_lost(bool is_last)
 			"waited "
 			"for a thread that had no core. Steps may be missing, or longer than they "
 			"were",
-			(unsigned long long)nr, STEP_REPORTS_MOST);
+			(unsigned long long)nr, STEP_REPORTS_MAX);
 		state.nr_lost_told = nr;
 	}
 }

@@ -13,7 +13,7 @@ void step_reports_init(struct step_reports *reports)
 void step_reports_add(struct step_reports *reports, const struct step_report *report)
 {
 	uint32_t at =
-		stack_take(&reports->free, reports->links, &reports->nr_used, STEP_REPORTS_MOST);
+		stack_take(&reports->free, reports->links, &reports->nr_used, STEP_REPORTS_MAX);
 
 	if (at == STACK_NONE) {
 		atomic_fetch_add(&reports->nr_lost, 1);
@@ -25,7 +25,7 @@ void step_reports_add(struct step_reports *reports, const struct step_report *re
 
 bool step_reports_enter(struct step_reports *reports)
 {
-	return claim_try(&reports->claim, CLAIM_MOST_NS);
+	return claim_try(&reports->claim, CLAIM_MAX_NS);
 }
 
 bool step_reports_take(struct step_reports *reports, struct step_report *report)

@@ -26,7 +26,7 @@
 #include "collector/util/stack.h"
 
 /* So many reports can wait; more do only if the thread inside lost its core for a hundred steps. */
-#define STEP_REPORTS_MOST 256u
+#define STEP_REPORTS_MAX 256u
 
 enum step_report_kind {
 	STEP_REPORT_RANGE,
@@ -47,8 +47,8 @@ struct step_reports {
 	struct stack free, ready;
 	struct stack ordered;	  /* ready ones, the oldest on top; for the thread inside */
 	_Atomic uint32_t nr_used; /* slots, ever */
-	_Atomic uint32_t links[STEP_REPORTS_MOST];
-	struct step_report slots[STEP_REPORTS_MOST];
+	_Atomic uint32_t links[STEP_REPORTS_MAX];
+	struct step_report slots[STEP_REPORTS_MAX];
 };
 
 /* All zero before: makes it empty. */

@@ -25,7 +25,7 @@
 #include "collector/util/redact.h"
 
 /* One byte more than add() keeps, so that add() sees and counts a cut. */
-#define MOST_BYTES (GPROF_TEXT_BYTES + 1)
+#define MAX_BYTES (GPROF_TEXT_BYTES + 1)
 /* Room for the values of all launchers together. */
 #define VALUES_BYTES (2 * GPROF_TEXT_BYTES)
 /* Fields of /proc/PID/stat, from 1. */
@@ -81,9 +81,9 @@ static const char *keep(const char *value)
 {
 	char *copy = state.values + state.values_bytes;
 	size_t room = sizeof(state.values) - state.values_bytes;
-	size_t n = log_format(copy, room, "%.*s", (int)MOST_BYTES, value);
+	size_t n = log_format(copy, room, "%.*s", (int)MAX_BYTES, value);
 
-	loss_add(LOSS_TEXT, value[n] && n < MOST_BYTES);
+	loss_add(LOSS_TEXT, value[n] && n < MAX_BYTES);
 	state.values_bytes += n + (n + 1 < room);
 	return copy;
 }
@@ -146,14 +146,14 @@ void facts_add_number(const char *key, uint64_t value)
 /* A value that came from the environment or from a file, under the name that it had there. */
 static void add_redacted(const char *key, const char *name, const char *value)
 {
-	char redacted[MOST_BYTES];
+	char redacted[MAX_BYTES];
 
 	add(key, redacted, redact_value(redacted, sizeof(redacted), name, value, strlen(value)));
 }
 
 static void add_command(void)
 {
-	char text[MOST_BYTES + 1], redacted[MOST_BYTES];
+	char text[MAX_BYTES + 1], redacted[MAX_BYTES];
 	size_t n = file_text_read("/proc/self/cmdline", text, sizeof(text));
 
 	/* Arguments end in 0 each; they stay so, since a blank may be part of one. */
@@ -231,7 +231,7 @@ static void add_path(const char *key, const char *link)
  */
 static void add_kinship(void)
 {
-	char text[MOST_BYTES + 1] = "", first[48] = "", path[48];
+	char text[MAX_BYTES + 1] = "", first[48] = "", path[48];
 	bool is_launched = true, is_shown;
 	struct kin kin;
 	size_t n = 0;
@@ -248,7 +248,7 @@ static void add_kinship(void)
 		log_format(path, sizeof(path), "/proc/%llu/ns/pid", (unsigned long long)kin.parent);
 		add_path("process.ancestor_namespace", path);
 	}
-	while (n < MOST_BYTES && read_parent(&kin)) {
+	while (n < MAX_BYTES && read_parent(&kin)) {
 		size_t from = n + (n > 0);
 
 		n += log_format(text + n, sizeof(text) - n, "%s%llu:%llu", n ? " " : "",

@@ -27,10 +27,10 @@
 #define SHARED "/dev/shm"
 #define SUFFIX ".gprof.rings"
 /* No pool is larger: GPROF_BUFFER_MB's half. */
-#define MOST_CHUNKS (((uint64_t)65536 << 20) / 2 / RING_CHUNK_BYTES)
+#define MAX_CHUNKS (((uint64_t)65536 << 20) / 2 / RING_CHUNK_BYTES)
 
 /* Nobody copies for so long without a write. */
-#define HALF_MOST_S 60u
+#define HALF_MAX_S 60u
 
 struct move {
 	bool (*is_over)(void);
@@ -57,7 +57,7 @@ static bool is_sound(const struct gprof_rings_header *header)
 {
 	return !memcmp(header->magic, GPROF_RINGS_MAGIC, sizeof(header->magic)) &&
 	       header->header_bytes == RING_HEADER_BYTES &&
-	       header->chunk_bytes == RING_CHUNK_BYTES && header->nr_chunks <= MOST_CHUNKS;
+	       header->chunk_bytes == RING_CHUNK_BYTES && header->nr_chunks <= MAX_CHUNKS;
 }
 
 /* Copies the header and the chunks that threads own; the others stay holes in the file. */
@@ -102,7 +102,7 @@ static int open_half(struct move *move, const char *half)
 	int rc = private_fd_open(&move->to, half, flags, PRIVATE_FD_ANYWHERE);
 
 	if (rc != -EEXIST || dir_look(half, &status) ||
-		(!move->is_own && (uint64_t)status.st_mtim.tv_sec + HALF_MOST_S >
+		(!move->is_own && (uint64_t)status.st_mtim.tv_sec + HALF_MAX_S >
 					  clock_realtime_ns() / 1000000000u)) {
 		return rc;
 	}

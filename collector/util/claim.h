@@ -16,7 +16,7 @@
 #include "collector/util/clock.h"
 
 /* Work of microseconds: a claim that is older was left by a signal handler. */
-#define CLAIM_MOST_NS 1000000000u
+#define CLAIM_MAX_NS 1000000000u
 
 struct claim {
 	_Atomic uint64_t since_ns; /* CLOCK_MONOTONIC; 0: free */

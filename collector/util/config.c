@@ -216,17 +216,17 @@ static int set(enum config_name name, const char *text)
 
 /* ---- names that do not exist ---- */
 
-#define MOST_LETTERS 24u /* of a name without the prefix; longer ones are close to none */
+#define MAX_LETTERS 24u /* of a name without the prefix; longer ones are close to none */
 
 static unsigned int least(unsigned int a, unsigned int b)
 {
 	return a < b ? a : b;
 }
 
-/* Levenshtein's distance of two names of at most MOST_LETTERS. */
+/* Levenshtein's distance of two names of at most MAX_LETTERS. */
 static unsigned int distance(const char *from, const char *to)
 {
-	unsigned int nr_to = (unsigned int)strlen(to), costs[MOST_LETTERS + 1];
+	unsigned int nr_to = (unsigned int)strlen(to), costs[MAX_LETTERS + 1];
 
 	for (unsigned int i = 0; i <= nr_to; i++) {
 		costs[i] = i;
@@ -254,10 +254,10 @@ static const char *closest_variable(const char *name)
 	size_t nr = strlen(letters);
 	unsigned int limit = (unsigned int)nr / 3 + 1; /* below this one */
 
-	for (int i = 0; i < CONFIG_NR && nr <= MOST_LETTERS; i++) {
+	for (int i = 0; i < CONFIG_NR && nr <= MAX_LETTERS; i++) {
 		const char *known = variables[i].name + strlen(PREFIX);
 		unsigned int letters_off =
-			strlen(known) <= MOST_LETTERS ? distance(letters, known) : limit;
+			strlen(known) <= MAX_LETTERS ? distance(letters, known) : limit;
 
 		if (letters_off < limit) {
 			limit = letters_off;
@@ -286,7 +286,7 @@ static void add_unknown(const char *name, const char *closest)
 	if (sentence) {
 		log_format(sentence, sizeof(config.wrong[0]),
 			"%.*s is no variable of gprof and is ignored; %s%s%s",
-			(int)(sizeof(PREFIX) + MOST_LETTERS), name,
+			(int)(sizeof(PREFIX) + MAX_LETTERS), name,
 			closest ? "did you mean " : "see gprof-report env", closest ? closest : "",
 			closest ? "?" : "");
 	}
@@ -297,7 +297,7 @@ static void find_misspelt(void)
 {
 	for (char **each = environ; each && *each; each++) {
 		size_t nr_bytes = strcspn(*each, "=");
-		char name[sizeof(PREFIX) + MOST_LETTERS];
+		char name[sizeof(PREFIX) + MAX_LETTERS];
 		const char *closest;
 
 		if (strncmp(*each, PREFIX, strlen(PREFIX)) != 0 || nr_bytes >= sizeof(name) ||

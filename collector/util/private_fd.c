@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 /* Numbers that targets do not reach; with a lower limit, the target may use all of them. */
-#define LOWEST_FD   500
-#define LEAST_LIMIT 1024
+#define LOWEST_FD 500
+#define MIN_LIMIT 1024
 
 /* glibc has fstat as a symbol only since 2.33; the kernel's struct is the same on our machines. */
 static int look_at(int fd, struct stat *status)
@@ -35,7 +35,7 @@ static int high_number(enum private_fd_where where)
 	struct rlimit limit;
 	bool is_known = !getrlimit(RLIMIT_NOFILE, &limit);
 
-	if (where == PRIVATE_FD_HIGH && (!is_known || limit.rlim_cur < LEAST_LIMIT)) {
+	if (where == PRIVATE_FD_HIGH && (!is_known || limit.rlim_cur < MIN_LIMIT)) {
 		return -1;
 	}
 	return is_known && limit.rlim_cur <= LOWEST_FD ? (int)(limit.rlim_cur * 3 / 4) : LOWEST_FD;

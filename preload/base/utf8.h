@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writes characters as UTF-8: names of wide characters and of Python arrive as numbers. */
 #ifndef PRELOAD_BASE_UTF8_H
 #define PRELOAD_BASE_UTF8_H
 

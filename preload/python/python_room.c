@@ -15,16 +15,16 @@
 
 #include "collector/util/target.h"
 
-#define PAGE_BITS	12u
-#define PAGE_BYTES	(1u << PAGE_BITS)
-#define MOST_BYTES	(512u << 10) /* below which we do not look */
-#define MOST_MAIN_BYTES (64u << 20)
+#define PAGE_BITS      12u
+#define PAGE_BYTES     (1u << PAGE_BITS)
+#define MAX_BYTES      (512u << 10) /* below which we do not look */
+#define MAX_MAIN_BYTES (64u << 20)
 
 /*
  * The pages of a stack, as far as they are known, in one word, since signals may come in between.
  */
 #define NR_BITS 24u
-_Static_assert(MOST_MAIN_BYTES / PAGE_BYTES < 1u << NR_BITS, "fits");
+_Static_assert(MAX_MAIN_BYTES / PAGE_BYTES < 1u << NR_BITS, "fits");
 
 static __thread uint64_t known __attribute__((tls_model("initial-exec")));
 static uint64_t main_stack;
@@ -47,8 +47,8 @@ void python_room_start(void)
 	uintptr_t top = getauxval(AT_EXECFN); /* the kernel writes it at the upper end */
 
 	getrlimit(RLIMIT_STACK, &limit);
-	if (limit.rlim_cur > MOST_MAIN_BYTES) {
-		limit.rlim_cur = MOST_MAIN_BYTES;
+	if (limit.rlim_cur > MAX_MAIN_BYTES) {
+		limit.rlim_cur = MAX_MAIN_BYTES;
 	}
 	if (top > limit.rlim_cur) {
 		main_stack = pack(top - limit.rlim_cur + PAGE_BYTES, top);
@@ -69,7 +69,7 @@ static uint64_t look(uintptr_t here)
 	if (syscall(SYS_gettid) == getpid() && is_in(main_stack, here)) {
 		return main_stack;
 	}
-	while (here - floor < MOST_BYTES && is_readable(floor - PAGE_BYTES)) {
+	while (here - floor < MAX_BYTES && is_readable(floor - PAGE_BYTES)) {
 		floor -= PAGE_BYTES;
 	}
 	return pack(floor, here);

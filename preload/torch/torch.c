@@ -23,7 +23,7 @@
 /*
  * A look may start the recorder, which takes up to 2 s; after this long no thread is busy with it.
  */
-#define MOST_NS 10000000000u
+#define MAX_NS 10000000000u
 
 /* The parts of PyTorch that are mapped. */
 struct mapped {
@@ -263,7 +263,7 @@ static void look(struct mapped *mapped)
 
 static bool begin_look(struct ring_mark *mark)
 {
-	if (!claim_ask(&state.look, MOST_NS)) {
+	if (!claim_ask(&state.look, MAX_NS)) {
 		return false;
 	}
 	ring_enter_profiler(&ring_tls, mark);

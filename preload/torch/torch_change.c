@@ -11,9 +11,9 @@
 #define FORK_WAIT_NS   100000000u
 #define CHANGE_WAIT_NS 1000000000u
 /* After that long, a jump has left a change, or a fork. */
-#define CHANGE_MOST_NS 1000000000u
-#define FORK_MOST_NS   60000000000u
-#define MOMENT_NS      50000u
+#define CHANGE_MAX_NS 1000000000u
+#define FORK_MAX_NS   60000000000u
+#define MOMENT_NS     50000u
 
 static struct torch_change_state {
 	struct claim change;
@@ -24,12 +24,12 @@ static struct torch_change_state {
 static bool is_forking(void)
 {
 	return atomic_load(&state.nr_forks) &&
-	       clock_monotonic_ns() - atomic_load(&state.forked_ns) < FORK_MOST_NS;
+	       clock_monotonic_ns() - atomic_load(&state.forked_ns) < FORK_MAX_NS;
 }
 
 bool torch_change_try(void)
 {
-	if (!claim_try(&state.change, CHANGE_MOST_NS)) {
+	if (!claim_try(&state.change, CHANGE_MAX_NS)) {
 		return false;
 	}
 	if (is_forking()) {
@@ -63,7 +63,7 @@ void torch_change_before_fork(void)
 
 	atomic_store(&state.forked_ns, clock_monotonic_ns());
 	atomic_fetch_add(&state.nr_forks, 1);
-	while (claim_is_held(&state.change, CHANGE_MOST_NS) && clock_monotonic_ns() < until) {
+	while (claim_is_held(&state.change, CHANGE_MAX_NS) && clock_monotonic_ns() < until) {
 		target_pause(MOMENT_NS);
 	}
 }

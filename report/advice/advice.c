@@ -553,7 +553,7 @@ ADVICE_JUDGE(memory)
 	uint64_t peak_bytes = 0, total_bytes = 0;
 
 	(void)nr_all;
-	for (uint32_t i = 0; i < ADVICE_MOST_DEVICES; i++) {
+	for (uint32_t i = 0; i < ADVICE_MAX_DEVICES; i++) {
 		const struct advice_memory *memory = &facts->memory[i];
 		uint64_t bytes = memory->reserved_bytes > memory->sampled_bytes
 					 ? memory->reserved_bytes

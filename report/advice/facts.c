@@ -125,7 +125,7 @@ void advice_facts_take_allocs(struct advice_facts *facts, const struct batch *b)
 		uint64_t device = b->col[COL_alloc_device][i];
 		uint64_t bytes = b->col[COL_alloc_reserved_bytes][i];
 
-		if (b->col[COL_alloc_device_type][i] == 0 || device >= ADVICE_MOST_DEVICES ||
+		if (b->col[COL_alloc_device_type][i] == 0 || device >= ADVICE_MAX_DEVICES ||
 			!select_has_tick(facts->process, b->col[COL_alloc_time][i])) {
 			continue;
 		}
@@ -727,7 +727,7 @@ static void take_launches(struct advice_facts *facts)
 
 static void take_memory(struct advice_facts *facts, const struct utilization *usage)
 {
-	for (uint32_t i = 0; i < ADVICE_MOST_DEVICES; i++) {
+	for (uint32_t i = 0; i < ADVICE_MAX_DEVICES; i++) {
 		const struct utilization_series *series =
 			utilization_find(usage, facts->process, GPROF_METRIC_GPU_MEMORY_BYTES, i);
 
@@ -773,7 +773,7 @@ static void take_buckets(struct advice_facts *facts, const struct utilization *u
 	}
 }
 
-#define MOST_CAPABILITY 1000u /* more is damage */
+#define MAX_CAPABILITY 1000u /* more is damage */
 
 /*
  * Takes the least one of the devices: what helps there helps on all. One device whose capability is
@@ -791,7 +791,7 @@ static void take_capability(struct advice_facts *facts, const struct overlap *ov
 			    "capability_major", &major) ||
 			!process_attribute(facts->process, overlap->devices[i].device,
 				"capability_minor", &minor) ||
-			major > MOST_CAPABILITY || minor > 9) {
+			major > MAX_CAPABILITY || minor > 9) {
 			facts->capability = 0;
 			return;
 		}

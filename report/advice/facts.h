@@ -128,7 +128,7 @@ void advice_sites_add_names(const struct advice_sites *sites, enum advice_cause 
 /* The first launch of a kernel is slow if code is loaded for it. */
 #define ADVICE_SLOW_LAUNCH_NS 1000000u
 
-#define ADVICE_MOST_DEVICES 256u
+#define ADVICE_MAX_DEVICES 256u
 
 struct advice_memory {
 	uint64_t reserved_bytes, sampled_bytes, total_bytes; /* 0 unknown */
@@ -184,7 +184,7 @@ struct advice_facts {
 				*/
 	struct idmap places;   /* bool, by place: those that ran kernels */
 	uint32_t last_place;
-	struct advice_memory memory[ADVICE_MOST_DEVICES];
+	struct advice_memory memory[ADVICE_MAX_DEVICES];
 	uint64_t longest_gap_ns, gap_limit_ns; /* the longest of the times that count */
 	uint64_t nr_buckets, nr_low_buckets;   /* buckets of time, and those in which a device was
 						  busy too little */

@@ -36,10 +36,10 @@ static bool is_smaller(const void *a, const void *b)
 void allocations_add(struct allocations *blocks, const struct allocation *block)
 {
 	if (!blocks->heap) {
-		blocks->heap = mem_zeroed(ALLOCATIONS_MOST, sizeof(*blocks->heap));
+		blocks->heap = mem_zeroed(ALLOCATIONS_MAX, sizeof(*blocks->heap));
 	}
 	blocks->nr_all++;
-	if (blocks->nr == ALLOCATIONS_MOST) {
+	if (blocks->nr == ALLOCATIONS_MAX) {
 		if (block->bytes > blocks->heap[0].bytes) {
 			blocks->heap[0] = *block;
 			heap_sink(blocks->heap, blocks->nr, sizeof(*block), is_smaller);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Single blocks of memory: who allocated each, when, and when it was freed. Of many, the
- * ALLOCATIONS_MOST largest. Memory: those, and the frees that wait for their allocation.
+ * ALLOCATIONS_MAX largest. Memory: those, and the frees that wait for their allocation.
  */
 #ifndef REPORT_ANALYSIS_ALLOCATIONS_H
 #define REPORT_ANALYSIS_ALLOCATIONS_H
@@ -9,7 +9,7 @@
 #include "report/analysis/view.h"
 #include "report/util/hash.h"
 
-#define ALLOCATIONS_MOST 1000u
+#define ALLOCATIONS_MAX 1000u
 
 #define BLOCK_UNSEEN UINT64_MAX
 

@@ -77,7 +77,7 @@ static inline int compare_records(const void *a, const void *b)
  * which takes one pass; any other order is sorted. With more threads or streams, sorting takes less
  * than looking for each one's chain.
  */
-#define MOST_CHAINS 64u
+#define MAX_CHAINS 64u
 
 /* The items of one thread, or the records of one stream. */
 struct chain {
@@ -86,7 +86,7 @@ struct chain {
 };
 
 struct chains {
-	struct chain chains[MOST_CHAINS];
+	struct chain chains[MAX_CHAINS];
 	size_t nr, found;
 	uint32_t *before; /* by index: 1 + that of the one before it in its chain, 0 none */
 };
@@ -100,7 +100,7 @@ static struct chain *find_chain(struct chains *all, uint64_t key)
 			return &all->chains[i];
 		}
 	}
-	if (all->nr == MOST_CHAINS) {
+	if (all->nr == MAX_CHAINS) {
 		return NULL;
 	}
 	all->found = all->nr++;

@@ -28,7 +28,7 @@ void gaps_keep(struct gaps *gaps, const struct gap *gap)
 {
 	gaps->nr_all++;
 	gaps->all_ns += length_of(gap);
-	if (gaps->nr < GAPS_MOST) {
+	if (gaps->nr < GAPS_MAX) {
 		gaps->items =
 			array_grow(gaps->items, gaps->nr, &gaps->capacity, sizeof(*gaps->items));
 		gaps->items[gaps->nr] = *gap;

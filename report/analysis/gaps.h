@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * When the devices of a process did nothing: between two stretches of the union of a device's work,
- * whichever streams it ran on, so that none is negative. The longest GAPS_MOST are kept (32 bytes
+ * whichever streams it ran on, so that none is negative. The longest GAPS_MAX are kept (32 bytes
  * each), of all the number and the sum.
  */
 #ifndef REPORT_ANALYSIS_GAPS_H
@@ -9,7 +9,7 @@
 
 #include "report/analysis/gpu_activities.h"
 
-#define GAPS_MOST 16384u
+#define GAPS_MAX 16384u
 
 struct gap {
 	uint64_t begin, end; /* CLOCK_MONOTONIC ns */

@@ -28,18 +28,18 @@ bool gpu_activities_needs(void *context, struct process *process, unsigned int t
 }
 
 /* The earliest begin in later blocks, from the last block to the first. */
-static void find_later(struct gpu_activities *works)
+static void find_later(struct gpu_activities *activities)
 {
-	struct process *process = works->process;
+	struct process *process = activities->process;
 	const struct stream *stream = process->stream;
 	uint64_t min = UINT64_MAX;
 
-	works->later_min = mem_zeroed(stream->nr_blocks + 1, sizeof(*works->later_min));
+	activities->later_min = mem_zeroed(stream->nr_blocks + 1, sizeof(*activities->later_min));
 	for (size_t i = stream->nr_blocks; i-- > 0;) {
 		unsigned int table = stream_block_table(stream, i);
-		bool is_host = table == GPROF_TABLE_op && works->has_host;
+		bool is_host = table == GPROF_TABLE_op && activities->has_host;
 
-		works->later_min[i] = min;
+		activities->later_min[i] = min;
 		if (is_host || gprof_table_is(table, GPROF_IS_ACTIVITY)) {
 			uint64_t first = clock_map_time(
 				is_host ? &process->host_clock : &process->device_clock,
@@ -50,11 +50,11 @@ static void find_later(struct gpu_activities *works)
 	}
 }
 
-void gpu_activities_begin(struct gpu_activities *works, struct process *process,
+void gpu_activities_begin(struct gpu_activities *activities, struct process *process,
 	void (*take)(void *context, const struct gpu_activity *work), void *context)
 {
-	*works = (struct gpu_activities){.process = process, .take = take, .context = context};
-	find_later(works);
+	*activities = (struct gpu_activities){.process = process, .take = take, .context = context};
+	find_later(activities);
 }
 
 /*
@@ -63,13 +63,13 @@ void gpu_activities_begin(struct gpu_activities *works, struct process *process,
  * 0. For a process that has such calls and no device records, the operators that compute come as
  * well.
  */
-static void begin_with_host(struct gpu_activities *works, struct process *process,
+static void begin_with_host(struct gpu_activities *activities, struct process *process,
 	void (*take)(void *context, const struct gpu_activity *work), void *context)
 {
-	*works = (struct gpu_activities){.process = process, .take = take, .context = context};
-	works->has_host = host_collective_is_in(process);
-	works->has_operators = gpu_activities_has_operators(process);
-	find_later(works);
+	*activities = (struct gpu_activities){.process = process, .take = take, .context = context};
+	activities->has_host = host_collective_is_in(process);
+	activities->has_operators = gpu_activities_has_operators(process);
+	find_later(activities);
 }
 
 bool gpu_activities_has_operators(const struct process *process)
@@ -78,14 +78,14 @@ bool gpu_activities_has_operators(const struct process *process)
 }
 
 /* Hands out what begins before that time; UINT64_MAX: all, also what begins then. */
-static void hand_out(struct gpu_activities *works, uint64_t before)
+static void hand_out(struct gpu_activities *activities, uint64_t before)
 {
 	const struct gpu_activity *work;
 
-	while ((work = gpu_activity_runs_first(&works->runs)) &&
+	while ((work = gpu_activity_runs_first(&activities->runs)) &&
 		(before == UINT64_MAX || work->begin < before)) {
-		works->take(works->context, work);
-		gpu_activity_runs_drop(&works->runs);
+		activities->take(activities->context, work);
+		gpu_activity_runs_drop(&activities->runs);
 	}
 }
 
@@ -107,7 +107,7 @@ static void describe(
 }
 
 /* The activities of a batch of the host, as they come. */
-struct host_works {
+struct host_activities {
 	struct process *process;
 	struct gpu_activity *items;
 	size_t nr;
@@ -115,32 +115,32 @@ struct host_works {
 
 static void take_host(void *context, const struct host_collective *comm)
 {
-	struct host_works *works = context;
-	struct clock_map *clock = &works->process->host_clock;
+	struct host_activities *activities = context;
+	struct clock_map *clock = &activities->process->host_clock;
 
-	works->items[works->nr++] = (struct gpu_activity){
+	activities->items[activities->nr++] = (struct gpu_activity){
 		.begin = clock_map_time(clock, comm->begin),
 		.end = clock_map_time(clock, comm->end),
 		.bytes = comm->bytes,
 		.device = UINT32_MAX,
 		.table = GPROF_TABLE_op,
 		.is_communication = comm->library != HOST_COLLECTIVE_NONE,
-		.is_not_chosen = !select_has_tick(works->process, comm->begin),
+		.is_not_chosen = !select_has_tick(activities->process, comm->begin),
 	};
 }
 
-static void take_host_batch(struct gpu_activities *works, const struct batch *b)
+static void take_host_batch(struct gpu_activities *activities, const struct batch *b)
 {
-	struct host_works host = {
-		.process = works->process, .items = mem_zeroed(b->nr_rows, sizeof(*host.items))};
+	struct host_activities host = {.process = activities->process,
+		.items = mem_zeroed(b->nr_rows, sizeof(*host.items))};
 
-	host_collective_scan(works->process, b, works->has_operators, take_host, &host);
-	gpu_activity_runs_add(&works->runs, host.items, host.nr);
+	host_collective_scan(activities->process, b, activities->has_operators, take_host, &host);
+	gpu_activity_runs_add(&activities->runs, host.items, host.nr);
 }
 
-static void take_device_batch(struct gpu_activities *works, const struct batch *b)
+static void take_device_batch(struct gpu_activities *activities, const struct batch *b)
 {
-	struct process *process = works->process;
+	struct process *process = activities->process;
 	struct gpu_activity *items = mem_resize(NULL, b->nr_rows, sizeof(*items));
 
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
@@ -158,25 +158,25 @@ static void take_device_batch(struct gpu_activities *works, const struct batch *
 		work->table = (uint8_t)b->table;
 		describe(work, process, b, i);
 	}
-	gpu_activity_runs_add(&works->runs, items, b->nr_rows);
+	gpu_activity_runs_add(&activities->runs, items, b->nr_rows);
 }
 
-void gpu_activities_take(struct gpu_activities *works, const struct batch *b)
+void gpu_activities_take(struct gpu_activities *activities, const struct batch *b)
 {
 	if (b->table == GPROF_TABLE_op) {
-		take_host_batch(works, b);
+		take_host_batch(activities, b);
 	} else {
-		take_device_batch(works, b);
+		take_device_batch(activities, b);
 	}
-	hand_out(works, works->later_min[b->block]);
+	hand_out(activities, activities->later_min[b->block]);
 }
 
-void gpu_activities_end(struct gpu_activities *works)
+void gpu_activities_end(struct gpu_activities *activities)
 {
-	hand_out(works, UINT64_MAX);
-	gpu_activity_runs_fini(&works->runs);
-	free(works->later_min);
-	*works = (struct gpu_activities){0};
+	hand_out(activities, UINT64_MAX);
+	gpu_activity_runs_fini(&activities->runs);
+	free(activities->later_min);
+	*activities = (struct gpu_activities){0};
 }
 
 /* ---- one order for several views ---- */
@@ -249,16 +249,16 @@ static void order_begin(void *context, struct process *process)
 
 	find_readers(order, process);
 	if (has_reader(order, process, true)) {
-		begin_with_host(&order->works, process, order_take, order);
+		begin_with_host(&order->activities, process, order_take, order);
 	} else if (has_reader(order, process, false)) {
-		gpu_activities_begin(&order->works, process, order_take, order);
+		gpu_activities_begin(&order->activities, process, order_take, order);
 	}
 }
 
 static void order_batch(void *context, struct process *process, const struct batch *batch)
 {
 	(void)process;
-	gpu_activities_take(&((struct gpu_activities_order *)context)->works, batch);
+	gpu_activities_take(&((struct gpu_activities_order *)context)->activities, batch);
 }
 
 static void order_end(void *context, struct process *process)
@@ -266,7 +266,7 @@ static void order_end(void *context, struct process *process)
 	struct gpu_activities_order *order = context;
 
 	(void)process;
-	gpu_activities_end(&order->works);
+	gpu_activities_end(&order->activities);
 	free(order->readers);
 	order->readers = NULL;
 }

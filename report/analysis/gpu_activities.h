@@ -20,13 +20,13 @@
  * Activities that wait until no earlier one can come, in the order of their begins. They come in
  * runs, one for each batch, which are merged as they are taken out.
  *
- * Memory: GPU_ACTIVITIES_RUNS_MOST activities, and as many again while they are put together, 32
+ * Memory: GPU_ACTIVITIES_RUNS_MAX activities, and as many again while they are put together, 32
  * MB. Further ones (a stream of the device that was written long before another one) lie sorted in
  * a file without a name, in $TMPDIR or /tmp, but for GPU_ACTIVITIES_RUNS_READ of each such part, 64
  * KB. Where there is no room for that file all stay in memory.
  */
 
-#define GPU_ACTIVITIES_RUNS_MOST (1u << 18)
+#define GPU_ACTIVITIES_RUNS_MAX	 (1u << 18)
 #define GPU_ACTIVITIES_RUNS_READ 1024u
 
 struct gpu_activity;
@@ -42,7 +42,7 @@ struct gpu_activity_run {
 struct gpu_activity_runs {
 	struct gpu_activity_run *runs; /* a heap, by the begin of their next */
 	size_t nr_runs, capacity;
-	size_t most;	     /* that wait in memory, 0 for GPU_ACTIVITIES_RUNS_MOST; tests */
+	size_t most;	     /* that wait in memory, 0 for GPU_ACTIVITIES_RUNS_MAX; tests */
 	size_t nr_kept;	     /* in activities: memory of runs that never were in the file */
 	uint64_t nr_written; /* to the file */
 	size_t nr_filed;     /* runs that were written to it */
@@ -108,14 +108,14 @@ struct gpu_activities {
 bool gpu_activities_needs(void *context, struct process *process, unsigned int table);
 
 /* `take` gets each record that has times; those with the same begin by their correlation IDs. */
-void gpu_activities_begin(struct gpu_activities *works, struct process *process,
+void gpu_activities_begin(struct gpu_activities *activities, struct process *process,
 	void (*take)(void *context, const struct gpu_activity *work), void *context);
 
 /* Takes a batch of one of those tables. */
-void gpu_activities_take(struct gpu_activities *works, const struct batch *batch);
+void gpu_activities_take(struct gpu_activities *activities, const struct batch *batch);
 
 /* Hands out the rest, and frees everything. */
-void gpu_activities_end(struct gpu_activities *works);
+void gpu_activities_end(struct gpu_activities *activities);
 
 /* Do operators that compute come with the activities of the host? */
 bool gpu_activities_has_operators(const struct process *process);
@@ -131,7 +131,7 @@ struct gpu_activities_order {
 	bool ignores_selection;	     /* of whom it is the order */
 	const struct scan **readers; /* those that want the order of the current process */
 	size_t nr_readers;
-	struct gpu_activities works;
+	struct gpu_activities activities;
 };
 
 /* The scan of an order. */

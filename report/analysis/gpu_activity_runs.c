@@ -107,8 +107,7 @@ static void make_room(struct gpu_activity_runs *runs)
 {
 	struct gpu_activity_run run;
 
-	if (runs->is_full ||
-		runs->nr_kept <= (runs->most ? runs->most : GPU_ACTIVITIES_RUNS_MOST)) {
+	if (runs->is_full || runs->nr_kept <= (runs->most ? runs->most : GPU_ACTIVITIES_RUNS_MAX)) {
 		return;
 	}
 	run = gather(runs);

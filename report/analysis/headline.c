@@ -21,7 +21,7 @@
 #include "report/util/idset.h"
 
 /* The share of all operations whose type may have no peak: counters and masks are integers. */
-#define MOST_WITHOUT_PEAK 0.01
+#define MAX_WITHOUT_PEAK 0.01
 
 /* ---- one process ---- */
 
@@ -587,7 +587,7 @@ static void set_sums(
 		figures->flops_per_s = all.flops / gpu_ns * 1e9;
 	}
 	if (figures->flops_per_s > 0 && figures->has_gpu &&
-		all.without_peak <= MOST_WITHOUT_PEAK * all.flops) {
+		all.without_peak <= MAX_WITHOUT_PEAK * all.flops) {
 		figures->mfu_pct = 100 * all.peak_ns / gpu_ns;
 	}
 }

@@ -78,8 +78,8 @@ static const struct figure_share headline_phase_shares[HEADLINE_NR_PHASE_SHARES]
 };
 
 /* A line names at most so many causes of idle time; further and smaller ones are "other". */
-#define MOST_CAUSES  4u
-#define LEAST_TENTHS 10u
+#define MAX_CAUSES 4u
+#define MIN_TENTHS 10u
 
 /* The largest cause that is left; NR_BUSY: all are small. */
 static size_t largest_cause(const unsigned int *tenths)
@@ -103,7 +103,7 @@ static void add_idle(struct figure_lines *lines, unsigned int *tenths)
 	left = idle;
 	for (unsigned int nr = 0; left; nr++) {
 		size_t cause = largest_cause(tenths);
-		bool is_rest = nr && (nr == MOST_CAUSES || tenths[cause] < LEAST_TENTHS) &&
+		bool is_rest = nr && (nr == MAX_CAUSES || tenths[cause] < MIN_TENTHS) &&
 			       tenths[cause] < left;
 		unsigned int share = is_rest ? left : tenths[cause];
 		char item[64], begin[32] = "";
@@ -164,7 +164,7 @@ static void add_communication(struct figure_lines *lines, const struct headline_
 
 void headline_add_gpu_shares(struct figure_lines *lines, const struct headline_figures *figures)
 {
-	unsigned int tenths[FIGURE_MOST_SHARES];
+	unsigned int tenths[FIGURE_MAX_SHARES];
 
 	figure_shares_tenths(headline_gpu_shares, HEADLINE_NR_GPU_SHARES, figures->parts,
 		figures->parts_ns, tenths);
@@ -180,7 +180,7 @@ void headline_add_gpu_shares(struct figure_lines *lines, const struct headline_f
 
 void headline_add_cpu_shares(struct figure_lines *lines, const struct headline_figures *figures)
 {
-	unsigned int tenths[FIGURE_MOST_SHARES];
+	unsigned int tenths[FIGURE_MAX_SHARES];
 
 	if (figures->has_phases && figures->phases_ns) {
 		figure_lines_add_shares(lines, "Time", headline_phase_shares,
@@ -238,7 +238,7 @@ static void add_step_times(struct figure_lines *lines, const struct headline_fig
 	if (figures->has_trend) {
 		snprintf(item, sizeof(item), "trend %+.1f %%", figures->trend_pct);
 		figure_lines_add(lines, item);
-	} else if (figures->nr_steps >= STEP_SERIES_LEAST) {
+	} else if (figures->nr_steps >= STEP_SERIES_MIN) {
 		figure_lines_add(lines, "no trend");
 	}
 }
@@ -259,7 +259,7 @@ void headline_add_step(struct figure_lines *lines, const struct headline_figures
 			figures->series.nr_warm_up, figures->series.nr_warm_up == 1 ? "" : "s");
 		figure_lines_add(lines, item);
 	}
-	if (figures->nr_steps > 1 && figures->nr_steps < STEP_SERIES_LEAST) {
+	if (figures->nr_steps > 1 && figures->nr_steps < STEP_SERIES_MIN) {
 		add_optional(lines, "too few steps for a trend");
 	}
 	figure_lines_end(lines);

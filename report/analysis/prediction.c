@@ -15,9 +15,9 @@
 #include "report/model/select.h"
 
 /* More steps are evenly thinned out to about so many; of jobs, whose graphs are all in memory. */
-#define MOST_STEPS     32u
-#define MOST_JOB_STEPS 16u
-#define MOST_JOB_NODES 4000000u /* 350 MB */
+#define MAX_STEPS     32u
+#define MAX_JOB_STEPS 16u
+#define MAX_JOB_NODES 4000000u /* 350 MB */
 
 /* Sums over the replayed steps of a process, ns. */
 struct prediction_sums {
@@ -291,8 +291,8 @@ static size_t most_job_steps(const struct prediction *prediction)
 
 		nr_nodes += has_steps(process) ? 2 * process->nr_events / process->nr_steps : 0;
 	}
-	nr_nodes = nr_nodes ? MOST_JOB_NODES / nr_nodes : 0;
-	return nr_nodes < MOST_JOB_STEPS ? (size_t)nr_nodes : MOST_JOB_STEPS;
+	nr_nodes = nr_nodes ? MAX_JOB_NODES / nr_nodes : 0;
+	return nr_nodes < MAX_JOB_STEPS ? (size_t)nr_nodes : MAX_JOB_STEPS;
 }
 
 static size_t nr_selected(const struct process *process)
@@ -318,7 +318,7 @@ static void begin(void *context, struct process *process)
 	if (!prediction->nr_begun) {
 		prediction->is_joined = prediction->waits.nr_matched && most_job_steps(prediction);
 	}
-	most = prediction->is_joined ? most_job_steps(prediction) : MOST_STEPS;
+	most = prediction->is_joined ? most_job_steps(prediction) : MAX_STEPS;
 	prediction->process = prediction->nr_begun++;
 	prediction->nr_seen = 0;
 	prediction->stride = (nr_selected(process) + most - 1) / most;

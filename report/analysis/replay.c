@@ -53,7 +53,7 @@ struct followers {
 	uint32_t *nr_open; /* what a node still waits for */
 };
 
-#define MOST_CAUSES 2
+#define MAX_CAUSES 2
 
 static size_t causes_of(const struct replay_graph *graph, size_t place, uint32_t *causes)
 {
@@ -78,7 +78,7 @@ static uint32_t event_of(const struct replay_graph *graph, size_t place, uint32_
  */
 static void count_followers(const struct replay_graph *graph, struct followers *followers)
 {
-	uint32_t causes[MOST_CAUSES];
+	uint32_t causes[MAX_CAUSES];
 
 	for (size_t i = 0; i < graph->nr_nodes; i++) {
 		size_t nr = causes_of(graph, i, causes);
@@ -103,7 +103,7 @@ static void count_followers(const struct replay_graph *graph, struct followers *
 /* From the last to the first, so that first[] ends where it should. */
 static void place_followers(const struct replay_graph *graph, struct followers *followers)
 {
-	uint32_t causes[MOST_CAUSES];
+	uint32_t causes[MAX_CAUSES];
 
 	followers->places =
 		mem_resize(NULL, followers->first[graph->nr_nodes] + 1, sizeof(uint32_t));

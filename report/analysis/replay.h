@@ -16,7 +16,7 @@
  *                  the stream, the work that the stream waits for by an event, and its launch. Each
  *                  of these has a delay: what ended last has the measured one, the others have the
  *                  median of the process, but at most the time that there was.
- *     unexplained  A delay of more than REPLAY_DELAY_MOST_NS is no launch overhead: the activity
+ *     unexplained  A delay of more than REPLAY_DELAY_MAX_NS is no launch overhead: the activity
  *                  waited for something that is not recorded. The replay counts the median
  *                  instead, so the unchanged replay is shorter than the step by that time. This is
  *                  its error.
@@ -46,7 +46,7 @@
 
 #include "report/analysis/step_events.h"
 
-#define REPLAY_DELAY_MOST_NS 100000u
+#define REPLAY_DELAY_MAX_NS 100000u
 
 /* The kinds of nodes that can limit a step. */
 enum replay_kind {

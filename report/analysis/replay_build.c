@@ -393,7 +393,7 @@ static void link_collective(struct build *build, uint32_t place, uint64_t begin)
 	delay = begin - (node->flags & IS_FROM_BEGIN ? node_at(build, cause)->begin
 						     : node_at(build, cause)->end);
 	if (node->after && !(node->flags & IS_FROM_BEGIN) &&
-		begin - node_at(build, node->after)->end <= REPLAY_DELAY_MOST_NS) {
+		begin - node_at(build, node->after)->end <= REPLAY_DELAY_MAX_NS) {
 		delay = 0;
 	}
 	node->cause = cause;

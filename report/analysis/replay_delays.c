@@ -47,9 +47,9 @@ struct delays {
 	size_t nr, capacity;
 };
 
-/* Delays up to REPLAY_DELAY_MOST_NS have so many upper parts, and lower parts of so many bits. */
+/* Delays up to REPLAY_DELAY_MAX_NS have so many upper parts, and lower parts of so many bits. */
 #define LOW_BITS 8u
-#define NR_HIGH	 ((REPLAY_DELAY_MOST_NS >> LOW_BITS) + 1)
+#define NR_HIGH	 ((REPLAY_DELAY_MAX_NS >> LOW_BITS) + 1)
 
 /*
  * Returns the first index at which so many and one more have been counted; *rank: the rest
@@ -124,7 +124,7 @@ static void find_medians(const struct replay_graph *graph, uint64_t *medians)
 			struct slack slack = slack_of(graph, node);
 			struct delays *of = &delays[last_of(&slack, node, &ns)];
 
-			if (ns <= REPLAY_DELAY_MOST_NS) {
+			if (ns <= REPLAY_DELAY_MAX_NS) {
 				of->ns = array_grow(of->ns, of->nr, &of->capacity, sizeof(*of->ns));
 				of->ns[of->nr++] = ns;
 			}
@@ -161,7 +161,7 @@ void replay_set_delays(struct replay_graph *graph)
 		slack = slack_of(graph, node);
 		by = last_of(&slack, node, &ns);
 		memcpy(most, medians, sizeof(most));
-		if (ns <= REPLAY_DELAY_MOST_NS) {
+		if (ns <= REPLAY_DELAY_MAX_NS) {
 			most[by] = ns;
 		} else if (!(node->flags & IS_OF_EARLIER_STEP)) {
 			graph->parts[0].unexplained_ns += ns - most[by];

@@ -605,7 +605,7 @@ static void reach(struct step_loader *load, uint64_t end)
  */
 static void check_room(struct step_loader *load, uint64_t end)
 {
-	size_t most = load->most_events ? load->most_events : STEP_EVENTS_MOST;
+	size_t most = load->most_events ? load->most_events : STEP_EVENTS_MAX;
 
 	if (load->nr_items <= most && load->nr_records <= most) {
 		return;
@@ -792,7 +792,7 @@ void step_loader_add_record(struct step_loader *load, const struct op_record *re
 /* Those of steps that are done come no more; too many are not kept. */
 void step_loader_add_lone(struct step_loader *load, const struct op_record *record)
 {
-	size_t most = load->most_events ? load->most_events : STEP_EVENTS_MOST;
+	size_t most = load->most_events ? load->most_events : STEP_EVENTS_MAX;
 
 	if (!record->is_timed || load->nr_kept_lone == most || !load->until ||
 		(load->until != UINT64_MAX && record->begin_ns >= time_of(load, load->until))) {

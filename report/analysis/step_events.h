@@ -118,7 +118,7 @@ struct step_events {
 #define STEP_EVENTS_TOGETHER 8192u
 
 /* A step that needs more operators and calls, or more records, has no path: 250 MB. */
-#define STEP_EVENTS_MOST 2000000u
+#define STEP_EVENTS_MAX 2000000u
 
 struct step_loader {
 	struct process *process;
@@ -148,8 +148,8 @@ struct step_loader {
 	uint64_t nr_before;   /* records that were launched before it */
 	size_t nr_not_before; /* so many records, from the first, were not launched before it */
 	uint64_t position;    /* all that ends later has come */
-	uint64_t too_many;    /* steps that end later than that have more than STEP_EVENTS_MOST */
-	size_t most_events;   /* 0: STEP_EVENTS_MOST; less takes less memory */
+	uint64_t too_many;    /* steps that end later than that have more than STEP_EVENTS_MAX */
+	size_t most_events;   /* 0: STEP_EVENTS_MAX; less takes less memory */
 	struct step_events ready[STEP_EVENTS_STEPS]; /* steps of which all is in memory */
 	size_t nr_ready;
 	bool is_together; /* `take` may get several steps, else one by one */

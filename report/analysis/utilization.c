@@ -93,8 +93,8 @@ const struct utilization_metric usage_metrics[] = {
 };
 
 const size_t usage_nr_metrics = sizeof(usage_metrics) / sizeof(usage_metrics[0]);
-_Static_assert(sizeof(usage_metrics) / sizeof(usage_metrics[0]) <= USAGE_MOST_METRICS,
-	"USAGE_MOST_METRICS");
+_Static_assert(
+	sizeof(usage_metrics) / sizeof(usage_metrics[0]) <= USAGE_MAX_METRICS, "USAGE_MAX_METRICS");
 
 /* ---- buckets ---- */
 

@@ -43,9 +43,9 @@ struct utilization_metric {
 };
 
 /* By enum gprof_metric, and one that is none of them. */
-#define USAGE_GPU_UNION	   0u
-#define USAGE_NO_DEVICE	   255u
-#define USAGE_MOST_METRICS 48u
+#define USAGE_GPU_UNION	  0u
+#define USAGE_NO_DEVICE	  255u
+#define USAGE_MAX_METRICS 48u
 extern const struct utilization_metric usage_metrics[];
 
 /* Bits of GPROF_METRIC_GPU_THROTTLE_REASONS that somebody minds: not idle, nor clocks that were

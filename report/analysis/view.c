@@ -106,7 +106,7 @@ void view_run_with(const struct view_input *input, const struct view_class *cons
 {
 	const struct view_class **all = mem_zeroed(2 * nr_classes + 1, sizeof(*all));
 	void **all_states = mem_zeroed(2 * nr_classes + 1, sizeof(*all_states));
-	size_t most = 2 * nr_classes * (1 + VIEW_MOST_PARTS);
+	size_t most = 2 * nr_classes * (1 + VIEW_MAX_PARTS);
 	struct scan *scans = mem_zeroed(most + NR_ORDERS, sizeof(*scans));
 	struct op_walk *walks = mem_zeroed(most + nr_others + 1, sizeof(*walks));
 	struct gpu_activities_order orders[NR_ORDERS];
@@ -127,7 +127,7 @@ void view_run_with(const struct view_input *input, const struct view_class *cons
 		if (op_view_is_set(&all[i]->ops)) {
 			walks[nr_walks++] = (struct op_walk){&all[i]->ops, all_states[i]};
 		}
-		for (unsigned int k = 0; k < VIEW_MOST_PARTS && all[i]->parts[k].ops; k++) {
+		for (unsigned int k = 0; k < VIEW_MAX_PARTS && all[i]->parts[k].ops; k++) {
 			void *part = (char *)all_states[i] + all[i]->parts[k].offset;
 
 			if (all[i]->parts[k].scan) {

@@ -117,7 +117,7 @@ struct view_merge {
 };
 
 /* A member of a view's state that gathers by itself, after the view and the members before it. */
-#define VIEW_MOST_PARTS 4u
+#define VIEW_MAX_PARTS 4u
 struct view_part {
 	const struct scan_view *scan; /* NULL: nothing */
 	const struct op_view *ops;    /* NULL: there is no such member */
@@ -158,7 +158,7 @@ struct view_class {
 	struct view_merge merge; /* all zeros: `reduce` keeps nothing of the state */
 	struct scan_view scan;
 	struct op_view ops; /* after the scan, for those that set any of it */
-	struct view_part parts[VIEW_MOST_PARTS];
+	struct view_part parts[VIEW_MAX_PARTS];
 	/* All may be NULL. init gets the state zeroed but for its input and its keyed rows. */
 	void (*init)(void *state);
 	/* After the scan: adds the rows, in their order, and the notes. */

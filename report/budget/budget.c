@@ -163,7 +163,7 @@ void budget_begin(struct budget *budget, struct process *process, bool has_devic
 {
 	*budget = (struct budget){.process = process,
 		.closed_ns = UINT64_MAX,
-		.most = BUDGET_MOST,
+		.most = BUDGET_MAX,
 		.last_slot = HOST_OTHERS,
 		.has_devices = has_devices};
 	find_steps(budget);
@@ -835,12 +835,12 @@ void budget_warn(const struct process *process, bool is_too_much, uint64_t nr_cu
 	if (is_too_much) {
 		sanity_add("%s: the time budget omits this process: more than %u events of one "
 			   "step overlap; end steps more often (GPROF_STEP)",
-			label, BUDGET_MOST);
+			label, BUDGET_MAX);
 	} else if (nr_cut) {
 		sanity_add("%s: the time budget lacks part of %" PRIu64
 			   " events: they ran later than what was launched %u kernels after them; "
 			   "end steps more often (GPROF_STEP)",
-			label, nr_cut, BUDGET_MOST / 2);
+			label, nr_cut, BUDGET_MAX / 2);
 	}
 }
 

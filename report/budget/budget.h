@@ -33,13 +33,13 @@
  * user's ranges, modules and steps are no operators: what lies in them counts.
  *
  * Fed by op_walk.c from the last event to the first. A step is closed, that is, summed, as soon as
- * all launches of the one before it are known. A step with more activities than BUDGET_MOST (or a
+ * all launches of the one before it are known. A step with more activities than BUDGET_MAX (or a
  * program without steps, which counts as one) is closed in stretches, the later half of them
  * at a time: exact where devices run work in the order of its launches. Events that come later for
  * a closed stretch are cut off and counted.
  *
  * Memory: the intervals of two steps, and of the host as far as it is ahead of devices, up to 8 MB
- * of each part and state (interval_queue.h); BUDGET_MOST activities, 32 MB, and with devices as
+ * of each part and state (interval_queue.h); BUDGET_MAX activities, 32 MB, and with devices as
  * many kernels, 150 MB; 500 bytes for each step; with site_of that of gap_owners.h and of
  * busy_owners.h.
  */
@@ -91,7 +91,7 @@ extern const struct budget_part_text {
 #define BUDGET_LOADING_NS 1000000u
 
 /* Activities that are held at once, and intervals of a part out of order. */
-#define BUDGET_MOST (1u << 20)
+#define BUDGET_MAX (1u << 20)
 
 struct budget_step {
 	uint64_t number;
@@ -193,7 +193,7 @@ struct budget {
 	uint8_t last_slot; /* of the thread that launched last; HOST_OTHERS: unknown */
 	bool has_last;
 	struct device_work work;
-	size_t most; /* BUDGET_MOST; tests have it small */
+	size_t most; /* BUDGET_MAX; tests have it small */
 	bool has_steps, has_devices;
 	bool has_pauses;  /* devices count until the next step begins, as in TensorBoard */
 	bool is_done;	  /* what is still to come is before the first step */

@@ -114,7 +114,7 @@ struct edges {
 	bool is_sorted_later; /* these were too many */
 };
 
-#define MOST_MOVES 16u /* for each edge */
+#define MAX_MOVES 16u /* for each edge */
 
 /* Puts an edge before all that are there, or behind a few: most come in order. */
 static inline void put_edge(struct edges *edges, struct edge edge)
@@ -128,7 +128,7 @@ static inline void put_edge(struct edges *edges, struct edge edge)
 		}
 		edges->nr_moves += (size_t)(at - edges->first);
 		edges->is_sorted_later =
-			edges->nr_moves > MOST_MOVES * (size_t)(edges->last - edges->first);
+			edges->nr_moves > MAX_MOVES * (size_t)(edges->last - edges->first);
 	}
 	*at = edge;
 }

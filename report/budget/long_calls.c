@@ -15,7 +15,7 @@
 #define SAME_KIND 4u
 
 /* What loads code does so in so many steps without being a part of each step. */
-#define MOST_LOADING_STEPS 2u
+#define MAX_LOADING_STEPS 2u
 
 /* ---- the long ones ---- */
 
@@ -98,7 +98,7 @@ static bool is_startup(const struct kind *kind, const struct long_call *call, ui
 	if (nr_steps <= 1) {
 		return call->loads_code || call->begin == kind->begin;
 	}
-	return kind->nr <= 1 || (call->loads_code && kind->nr <= MOST_LOADING_STEPS) ||
+	return kind->nr <= 1 || (call->loads_code && kind->nr <= MAX_LOADING_STEPS) ||
 	       nr_steps - kind->last >= kind->last - kind->first + 1;
 }
 

@@ -13,7 +13,7 @@
 
 #define NAME "gprof.control"
 /* Steps that the recorder takes. */
-#define MOST_STEPS 4294967294u
+#define MAX_STEPS 4294967294u
 
 struct counts {
 	size_t nr_running, nr_unknown, nr_ended;
@@ -50,8 +50,8 @@ static bool is_span(const char *text)
 	if (is_good) {
 		buf_printf(&first, "%.*s", (int)(dash - text), text);
 		buf_char(&first, '\0');
-		is_good = cmd_number(first.bytes, MOST_STEPS, &begin) &&
-			  cmd_number(dash + 1, MOST_STEPS, &end) && end > begin;
+		is_good = cmd_number(first.bytes, MAX_STEPS, &begin) &&
+			  cmd_number(dash + 1, MAX_STEPS, &end) && end > begin;
 	}
 	buf_fini(&first);
 	return is_good;
@@ -134,7 +134,7 @@ static int run(int argc, char **argv)
 		return cmd_usage(&cmd_control,
 			"name a directory, and start, stop or steps FIRST-END (END above FIRST, at "
 			"most %u)",
-			MOST_STEPS);
+			MAX_STEPS);
 	}
 	return (int)control(argv[1], line);
 }

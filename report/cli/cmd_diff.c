@@ -11,13 +11,13 @@
 #include "report/util/err.h"
 #include "report/util/text.h"
 
-#define MOST_CHECKS 64u
+#define MAX_CHECKS 64u
 
 struct diff_ask {
 	struct common_options asked; /* of both sides */
 	struct sides sides;
 	struct diff run;
-	struct diff_check checks[MOST_CHECKS];
+	struct diff_check checks[MAX_CHECKS];
 	size_t nr_checks;
 	bool fails_on_inconclusive, is_github;
 };
@@ -45,8 +45,8 @@ static const struct option_line options[] = {
 
 static int take_check(struct diff_ask *diff, const char *text)
 {
-	if (diff->nr_checks == MOST_CHECKS) {
-		return cmd_usage(&cmd_diff, "more than %u conditions", MOST_CHECKS);
+	if (diff->nr_checks == MAX_CHECKS) {
+		return cmd_usage(&cmd_diff, "more than %u conditions", MAX_CHECKS);
 	}
 	if (!diff_check_parse(&diff->checks[diff->nr_checks], text)) {
 		return cmd_usage(&cmd_diff,
@@ -92,7 +92,7 @@ static int take_options(struct diff_ask *diff, int argc, char **argv)
 /* The table of conditions, and the worst of their verdicts. */
 static struct table *make_checks(const struct diff_ask *diff, enum diff_verdict *worst)
 {
-	struct diff_judgement judgements[MOST_CHECKS];
+	struct diff_judgement judgements[MAX_CHECKS];
 
 	*worst = DIFF_PASSED;
 	for (size_t i = 0; i < diff->nr_checks; i++) {

@@ -21,7 +21,7 @@
 #include "report/reduce/reduced_job.h"
 #include "report/util/files.h"
 
-#define MOST_JOBS 1024u
+#define MAX_JOBS 1024u
 
 /* ---- a share ---- */
 
@@ -228,9 +228,9 @@ static int take_option(struct cmd_reduce *asked, int option)
 		asked->output = optarg;
 		return 0;
 	case 'j':
-		if (!cmd_number(optarg, MOST_JOBS, &asked->nr_jobs) || !asked->nr_jobs) {
+		if (!cmd_number(optarg, MAX_JOBS, &asked->nr_jobs) || !asked->nr_jobs) {
 			return cmd_usage(
-				&cmd_reduce, "-j takes 1 to %u, not '%s'", MOST_JOBS, optarg);
+				&cmd_reduce, "-j takes 1 to %u, not '%s'", MAX_JOBS, optarg);
 		}
 		return 0;
 	case 'S':

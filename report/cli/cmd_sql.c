@@ -11,7 +11,7 @@
 #include "report/session/options.h"
 #include "report/sql/database.h"
 
-#define MOST_SQL (1u << 20) /* bytes of a file of SQL */
+#define MAX_SQL (1u << 20) /* bytes of a file of SQL */
 
 struct request {
 	struct common_options asked;
@@ -71,7 +71,7 @@ static bool take_schema_line(struct request *request, const char *text)
 static char *read_file(const char *path)
 {
 	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
-	char *text = mem_zeroed(MOST_SQL + 1, 1);
+	char *text = mem_zeroed(MAX_SQL + 1, 1);
 	size_t nr_bytes;
 
 	if (!file) {
@@ -79,11 +79,11 @@ static char *read_file(const char *path)
 		free(text);
 		return NULL;
 	}
-	nr_bytes = fread(text, 1, MOST_SQL + 1, file);
+	nr_bytes = fread(text, 1, MAX_SQL + 1, file);
 	if (ferror(file)) {
 		cmd_error("cannot read '%s': %s", path, strerror(errno));
-	} else if (nr_bytes > MOST_SQL) {
-		cmd_error("'%s' has more than %u bytes", path, MOST_SQL);
+	} else if (nr_bytes > MAX_SQL) {
+		cmd_error("'%s' has more than %u bytes", path, MAX_SQL);
 	} else if (memchr(text, '\0', nr_bytes)) {
 		cmd_error("'%s' is not text: it contains a zero byte", path);
 	} else {

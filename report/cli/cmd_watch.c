@@ -15,10 +15,10 @@
 #include "report/util/files.h"
 #include "report/cli/watch.h"
 
-#define USUAL_MS	    2000u
-#define LEAST_MS	    10u
-#define MOST_MS		    3600000u
-#define MOST_HANG_TIMEOUT_S 1000000u
+#define USUAL_MS	   2000u
+#define MIN_MS		   10u
+#define MAX_MS		   3600000u
+#define MAX_HANG_TIMEOUT_S 1000000u
 
 struct options {
 	const char *metrics, *command;
@@ -57,17 +57,17 @@ static int take_options(struct options *options, int argc, char **argv)
 			cmd_print_usage(&cmd_watch);
 			return COMMON_OPTIONS_HELP;
 		} else if (option == 's') {
-			if (!cmd_number(optarg, MOST_HANG_TIMEOUT_S, &options->hang_timeout_s)) {
+			if (!cmd_number(optarg, MAX_HANG_TIMEOUT_S, &options->hang_timeout_s)) {
 				return cmd_usage(&cmd_watch,
 					"--hang-timeout-s takes 0 to %u, not '%s'",
-					MOST_HANG_TIMEOUT_S, optarg);
+					MAX_HANG_TIMEOUT_S, optarg);
 			}
 		} else if (option != 'i') {
 			return CMD_USAGE; /* options_get has said why */
-		} else if (!cmd_number(optarg, MOST_MS, &options->interval_ms) ||
-			   options->interval_ms < LEAST_MS) {
+		} else if (!cmd_number(optarg, MAX_MS, &options->interval_ms) ||
+			   options->interval_ms < MIN_MS) {
 			return cmd_usage(&cmd_watch, "--interval-ms takes %u to %u, not '%s'",
-				LEAST_MS, MOST_MS, optarg);
+				MIN_MS, MAX_MS, optarg);
 		}
 	}
 	if (argc - optind > 1) {

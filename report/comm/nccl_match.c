@@ -20,13 +20,13 @@
 /* ---- clocks ---- */
 
 /* Fewer points do not show their error. Quartz clocks differ by at most some 100 ppm. */
-#define LEAST_POINTS 8u
-#define LEAST_A_WAY  4u /* of pairs */
-#define MOST_DRIFT   1e-3
-#define ROUNDS	     3
-#define MOST_OFF     6.0 /* times the median distance */
-#define LEAST_OFF_NS 1000.0
-#define ERROR_SHARE  0.95
+#define MIN_POINTS  8u
+#define MIN_A_WAY   4u /* of pairs */
+#define MAX_DRIFT   1e-3
+#define ROUNDS	    3
+#define MAX_OFF	    6.0 /* times the median distance */
+#define MIN_OFF_NS  1000.0
+#define ERROR_SHARE 0.95
 
 /* ---- a line ---- */
 
@@ -70,7 +70,7 @@ static void improve(struct nccl_clock *clock, double most_off)
 		}
 	}
 	slope = xx > 0 ? xy / xx : 0;
-	if (fabs(clock->drift + slope) > MOST_DRIFT) {
+	if (fabs(clock->drift + slope) > MAX_DRIFT) {
 		slope = 0;
 	}
 	clock->drift += slope;
@@ -111,7 +111,7 @@ static void nccl_clock_fit(struct nccl_clock *clock)
 	clock->offset_ns = clock->drift = 0;
 	improve(clock, INFINITY);
 	for (int i = 0; i < ROUNDS; i++) {
-		improve(clock, fmax(MOST_OFF * quantile(clock, 0.5), LEAST_OFF_NS));
+		improve(clock, fmax(MAX_OFF * quantile(clock, 0.5), MIN_OFF_NS));
 	}
 	clock->error_ns = (uint64_t)fmin(ceil(quantile(clock, ERROR_SHARE)), 1e18);
 	clock->is_known = true;
@@ -215,8 +215,8 @@ static bool has_enough(const struct nccl_clock *clock, bool is_of_pairs)
 {
 	size_t nr_sent = clock->nr_points - clock->nr_received;
 
-	return is_of_pairs ? nr_sent >= LEAST_A_WAY && clock->nr_received >= LEAST_A_WAY
-			   : clock->nr_points >= LEAST_POINTS;
+	return is_of_pairs ? nr_sent >= MIN_A_WAY && clock->nr_received >= MIN_A_WAY
+			   : clock->nr_points >= MIN_POINTS;
 }
 
 /* Fits clocks with enough points. False if there are none. */

@@ -196,6 +196,6 @@ double nccl_op_bus_factor(uint8_t kind, uint32_t nr_ranks);
  */
 #define NCCL_ROW_KIND(op, nr_ranks) ((uint32_t)(op) | (uint32_t)(nr_ranks) << 8)
 #define NCCL_ROW_RANKS(kind)	    ((kind) >> 8)
-#define NCCL_ROW_MOST_RANKS	    ((1u << 24) - 1)
+#define NCCL_ROW_MAX_RANKS	    ((1u << 24) - 1)
 
 #endif

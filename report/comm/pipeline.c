@@ -16,19 +16,19 @@
 
 /* ---- neighbours ---- */
 
-/* The index of a neighbour, PIPELINE_MOST if there is no room. */
+/* The index of a neighbour, PIPELINE_MAX if there is no room. */
 static uint32_t find_neighbour(struct pipeline_rank *rank, uint32_t process)
 {
 	uint32_t at = 0;
 
-	while (at < rank->nr_neighbours && at < PIPELINE_MOST && rank->neighbours[at] != process) {
+	while (at < rank->nr_neighbours && at < PIPELINE_MAX && rank->neighbours[at] != process) {
 		at++;
 	}
-	if (at == rank->nr_neighbours && at < PIPELINE_MOST) {
+	if (at == rank->nr_neighbours && at < PIPELINE_MAX) {
 		rank->neighbours[at] = process;
 		rank->nr_neighbours++;
-	} else if (at == PIPELINE_MOST) {
-		rank->nr_neighbours = PIPELINE_MOST + 1;
+	} else if (at == PIPELINE_MAX) {
+		rank->nr_neighbours = PIPELINE_MAX + 1;
 	}
 	return at;
 }
@@ -39,7 +39,7 @@ static void count_received(struct pipeline_rank *rank, uint32_t step, uint32_t n
 		rank->nr_received =
 			mem_resize(rank->nr_received, step + 1, sizeof(*rank->nr_received));
 		for (; rank->nr_steps <= step; rank->nr_steps++) {
-			for (int i = 0; i < PIPELINE_MOST; i++) {
+			for (int i = 0; i < PIPELINE_MAX; i++) {
 				rank->nr_received[rank->nr_steps][i] = 0;
 			}
 		}
@@ -57,7 +57,7 @@ static void add_pair(
 	}
 	find_neighbour(&pipeline->ranks[send->process], receive->process);
 	from = find_neighbour(&pipeline->ranks[receive->process], send->process);
-	if (from < PIPELINE_MOST) {
+	if (from < PIPELINE_MAX) {
 		count_received(&pipeline->ranks[receive->process], receive->step, from);
 	}
 }
@@ -73,11 +73,11 @@ static void leave_meshes(struct pipeline *pipeline)
 			struct pipeline_rank *rank = &pipeline->ranks[i];
 
 			for (uint32_t k = 0;
-				rank->nr_neighbours <= PIPELINE_MOST && k < rank->nr_neighbours;
+				rank->nr_neighbours <= PIPELINE_MAX && k < rank->nr_neighbours;
 				k++) {
 				if (pipeline->ranks[rank->neighbours[k]].nr_neighbours >
-					PIPELINE_MOST) {
-					rank->nr_neighbours = PIPELINE_MOST + 1;
+					PIPELINE_MAX) {
+					rank->nr_neighbours = PIPELINE_MAX + 1;
 					has_more = true;
 				}
 			}
@@ -86,7 +86,7 @@ static void leave_meshes(struct pipeline *pipeline)
 	for (size_t i = 0; i < pipeline->nr; i++) {
 		struct pipeline_rank *rank = &pipeline->ranks[i];
 
-		if (rank->nr_neighbours > PIPELINE_MOST) {
+		if (rank->nr_neighbours > PIPELINE_MAX) {
 			pipeline->nr_meshed++;
 			rank->nr_neighbours = 0;
 		}

@@ -9,15 +9,15 @@
 
 #include "report/comm/nccl_match.h"
 
-enum { PIPELINE_MOST = 2 }; /* neighbours */
+enum { PIPELINE_MAX = 2 }; /* neighbours */
 
 struct pipeline_rank {
-	uint32_t neighbours[PIPELINE_MOST]; /* processes, as nccl_op.process */
-	uint32_t nr_neighbours;		    /* PIPELINE_MOST + 1: more; 0: it is in no pipeline */
-	uint32_t nr_stages;		    /* of its row; 0: a ring */
-	int32_t stage;			    /* from 0; -1: unknown */
+	uint32_t neighbours[PIPELINE_MAX]; /* processes, as nccl_op.process */
+	uint32_t nr_neighbours;		   /* PIPELINE_MAX + 1: more; 0: it is in no pipeline */
+	uint32_t nr_stages;		   /* of its row; 0: a ring */
+	int32_t stage;			   /* from 0; -1: unknown */
 	/* The number of its receives, by step (as in nccl_op.step) and neighbour. */
-	uint32_t (*nr_received)[PIPELINE_MOST];
+	uint32_t (*nr_received)[PIPELINE_MAX];
 	uint32_t nr_steps;
 };
 

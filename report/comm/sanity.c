@@ -25,8 +25,8 @@
  */
 
 /* A profiler's trace covers minutes. A longer one has a clock that jumped, or several runs. */
-#define MOST_TRACE_DAYS 30u
-#define DAY_NS		(86400 * (uint64_t)1000000000u)
+#define MAX_TRACE_DAYS 30u
+#define DAY_NS	       (86400 * (uint64_t)1000000000u)
 
 /* Steps out of order: the index of the first one, 0 if there is none, and how many. */
 struct sanity_steps {
@@ -143,7 +143,7 @@ static bool check_span(const struct process *process, struct buf *line)
 {
 	uint64_t span_ns =
 		process->last_ns > process->first_ns ? process->last_ns - process->first_ns : 0;
-	bool is_too_long = process->stream->is_trace && span_ns > MOST_TRACE_DAYS * DAY_NS;
+	bool is_too_long = process->stream->is_trace && span_ns > MAX_TRACE_DAYS * DAY_NS;
 
 	if (is_too_long) {
 		buf_printf(line,
@@ -199,9 +199,9 @@ static bool check_foreign(const struct process *process, struct buf *line)
 
 /* ---- all processes ---- */
 
-#define MOST_VALUES 4u
-#define MOST_SPANS  20u
-#define MOST_WARNED 5u
+#define MAX_VALUES 4u
+#define MAX_SPANS  20u
+#define MAX_WARNED 5u
 
 struct sanity {
 	struct process *const *processes;
@@ -258,10 +258,10 @@ static size_t add_values(
 	}
 	if (nr_values > 1) {
 		buf_printf(&check->line, "the processes belong to %zu %s (", nr_values, of_what);
-		for (size_t i = 0; i < nr_values && i < MOST_VALUES; i++) {
+		for (size_t i = 0; i < nr_values && i < MAX_VALUES; i++) {
 			buf_printf(&check->line, "%s%s", i ? ", " : "", values[i]);
 		}
-		buf_text(&check->line, nr_values > MOST_VALUES ? ", ...)" : ")");
+		buf_text(&check->line, nr_values > MAX_VALUES ? ", ...)" : ")");
 	}
 	free(values);
 	return nr_values;
@@ -325,7 +325,7 @@ static void check_repeated_ranks(struct sanity *check)
 	}
 	if (nr) {
 		buf_text(&check->line, "more than one process has rank ");
-		numbers_print(ranks, nr, MOST_SPANS, &check->line);
+		numbers_print(ranks, nr, MAX_SPANS, &check->line);
 		buf_text(&check->line, ", as with several runs; tables add them up. Select one run "
 				       "by path or --pid");
 		emit(check);
@@ -339,10 +339,10 @@ static void add_gap(struct sanity *check, size_t *nr, int64_t first, int64_t end
 	if (first >= end) {
 		return;
 	}
-	if (*nr < MOST_SPANS) {
+	if (*nr < MAX_SPANS) {
 		buf_printf(&check->line, "%s%" PRId64, *nr ? "," : "", first);
 	}
-	if (*nr < MOST_SPANS && end - first > 1) {
+	if (*nr < MAX_SPANS && end - first > 1) {
 		buf_printf(&check->line, "-%" PRId64, end - 1);
 	}
 	++*nr;
@@ -374,7 +374,7 @@ static void check_missing_ranks(struct sanity *check)
 
 		check->line = (struct buf){0};
 		buf_printf(&check->line, "missing ranks: %.*s%s", (int)ranks.nr_bytes, ranks.bytes,
-			nr_gaps > MOST_SPANS ? ",..." : "");
+			nr_gaps > MAX_SPANS ? ",..." : "");
 		if (world >= 0) {
 			buf_printf(&check->line, " (of %" PRId64 ")", world);
 		}
@@ -397,14 +397,14 @@ static void check_each(struct sanity *check,
 		if (!add(check->processes[i], &check->line)) {
 			continue;
 		}
-		if (nr++ < MOST_WARNED) {
+		if (nr++ < MAX_WARNED) {
 			emit(check);
 		}
 		check->line.nr_bytes = 0;
 		check->is_wrong = true;
 	}
-	if (nr > MOST_WARNED) {
-		buf_printf(&check->line, "and %zu more processes %s", nr - MOST_WARNED, rest);
+	if (nr > MAX_WARNED) {
+		buf_printf(&check->line, "and %zu more processes %s", nr - MAX_WARNED, rest);
 		emit(check);
 	}
 }

@@ -15,8 +15,8 @@
 
 #include "report/util/buf.h"
 
-#define LEAST_OWN  4u /* steps: of fewer, none is slower than the others */
-#define LEAST_LATE 2u /* steps: a single one is no pattern */
+#define MIN_OWN	 4u /* steps: of fewer, none is slower than the others */
+#define MIN_LATE 2u /* steps: a single one is no pattern */
 
 /* All equal transfers of a path in a step. */
 struct cell {
@@ -156,7 +156,7 @@ static void compare_own(struct cell *cells, size_t nr)
 {
 	int64_t *times;
 
-	if (nr < LEAST_OWN) {
+	if (nr < MIN_OWN) {
 		return;
 	}
 	times = sort_times(cells, nr);
@@ -248,7 +248,7 @@ static void add_path(struct slow_links *network, const struct cell *cells, size_
 			: SLOW_LINKS_OTHERS;
 	free(sums[!basis].steps);
 	if (!sums[basis].nr_delayed ||
-		(sums[basis].nr_delayed < LEAST_LATE && sums[basis].nr_compared > 1)) {
+		(sums[basis].nr_delayed < MIN_LATE && sums[basis].nr_compared > 1)) {
 		free(sums[basis].steps);
 		return;
 	}

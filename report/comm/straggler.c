@@ -13,7 +13,7 @@
 
 #define LATE_PARTS	   20 /* a delay below a 20th of the step does not count */
 #define SLOW_CLOCK_PERCENT 95
-#define MOST_LATE_PERCENT  75
+#define MAX_LATE_PERCENT   75
 
 const char *const straggler_causes[NR_STRAGGLER_CAUSES] = {
 	[STRAGGLER_UNKNOWN] = "unknown",
@@ -138,7 +138,7 @@ static size_t find_since(const struct straggler *straggler)
 		nr += straggler->steps[i].is_compared;
 		if (is_late(&straggler->steps[i])) {
 			nr_late++;
-			since = nr_late * 100 >= nr * MOST_LATE_PERCENT ? i : since;
+			since = nr_late * 100 >= nr * MAX_LATE_PERCENT ? i : since;
 		}
 	}
 	return since;
@@ -155,7 +155,7 @@ static bool is_steady(const struct straggler *straggler, size_t since)
 	for (size_t i = since; i < straggler->nr_steps; i++) {
 		nr_late += is_late(&straggler->steps[i]);
 	}
-	return nr_late >= least && nr_late * 100 >= straggler->nr_late * MOST_LATE_PERCENT;
+	return nr_late >= least && nr_late * 100 >= straggler->nr_late * MAX_LATE_PERCENT;
 }
 
 static void add_up(struct straggler *straggler, size_t since)

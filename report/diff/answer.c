@@ -15,10 +15,10 @@
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
 
-#define MOST_ITEMS     6u
-#define MOST_SAID      2u    /* as many of them are in the sentence */
-#define LEAST_OF_STEP  0.001 /* smaller changes are no item */
-#define MOST_OF_A_NAME 32u
+#define MAX_ITEMS     6u
+#define MAX_SAID      2u    /* as many of them are in the sentence */
+#define MIN_OF_STEP   0.001 /* smaller changes are no item */
+#define MAX_OF_A_NAME 32u
 
 struct answer {
 	const struct diff *diff;
@@ -95,7 +95,7 @@ static void add_change_of(struct buf *out, const struct diff_row *row, enum diff
 	} else {
 		buf_add(&shown, text, nr_bytes);
 	}
-	text_add_cut(out, shown.bytes ? shown.bytes : "", shown.nr_bytes, MOST_OF_A_NAME);
+	text_add_cut(out, shown.bytes ? shown.bytes : "", shown.nr_bytes, MAX_OF_A_NAME);
 	buf_printf(out, " %c%s", change_ns < 0 ? '-' : '+', text_time(time, fabs(change_ns)));
 	buf_fini(&shown);
 }
@@ -129,7 +129,7 @@ static bool is_item(const struct diff_row *row, double least_ns)
 static const struct diff_row *next_item(
 	const struct answer *answer, size_t *at, bool is_said, enum diff_section *section)
 {
-	double least_ns = LEAST_OF_STEP * answer->row->a.mean;
+	double least_ns = MIN_OF_STEP * answer->row->a.mean;
 	const struct diff_row *largest = NULL;
 
 	for (unsigned int s = DIFF_PHASE; s < NR_DIFF_SECTIONS; s++) {
@@ -159,7 +159,7 @@ static void add_items(struct figure_lines *lines, const struct answer *answer)
 	enum diff_section section;
 	unsigned int nr = 0;
 
-	while (nr < MOST_ITEMS && (row = next_item(answer, at, false, &section))) {
+	while (nr < MAX_ITEMS && (row = next_item(answer, at, false, &section))) {
 		if (!nr++) {
 			figure_lines_begin(lines, "Changes");
 		}
@@ -240,7 +240,7 @@ static void add_said(struct buf *out, const struct answer *answer)
 	const struct diff_row *row;
 	enum diff_section section;
 
-	for (unsigned int i = 0; i < MOST_SAID && (row = next_item(answer, at, true, &section));
+	for (unsigned int i = 0; i < MAX_SAID && (row = next_item(answer, at, true, &section));
 		i++) {
 		buf_text(out, i ? ", " : "; ");
 		add_change_of(out, row, section);

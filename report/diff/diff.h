@@ -41,11 +41,11 @@ void diff_steps_fini(struct diff_steps *steps);
  * launched it; one without a call in the stream belongs to none, and is counted. The time of a step
  * is the median of its ranks; all else counts in each rank's step.
  *
- * Memory: 8 bytes for each name in each of DIFF_MOST_VALUES steps, drawn by their numbers if there
+ * Memory: 8 bytes for each name in each of DIFF_MAX_VALUES steps, drawn by their numbers if there
  * are more; in sampled sections in each of all steps.
  */
 
-#define DIFF_MOST_VALUES 4096u
+#define DIFF_MAX_VALUES 4096u
 
 /* S(id, JSON key, title) */
 #define DIFF_SECTIONS(S)                                                  \
@@ -71,7 +71,7 @@ struct diff_open {
 	bool is_used;
 };
 
-struct diff_thing {
+struct diff_entry {
 	uint32_t name; /* of string_pool.h */
 	uint64_t calls;
 	unsigned __int128 ns, squares; /* of its sum in each step */
@@ -81,7 +81,7 @@ struct diff_thing {
 };
 
 struct diff_side {
-	struct idmap things[NR_DIFF_SECTIONS]; /* struct diff_thing by name */
+	struct idmap entries[NR_DIFF_SECTIONS]; /* struct diff_entry by name */
 	struct diff_steps steps;
 	uint32_t sampled;	/* bits of sections: those whose values are all kept */
 	bool has_steps;		/* else a sample is a process */
@@ -105,10 +105,10 @@ void diff_side_read(
 void diff_side_fini(struct diff_side *side);
 
 /*
- * Returns the time per step, in which steps without the name count as 0. thing: NULL is all
+ * Returns the time per step, in which steps without the name count as 0. entry: NULL is all
  * zeros.
  */
-struct welch_sample diff_side_sample(const struct diff_side *side, const struct diff_thing *thing);
+struct welch_sample diff_side_sample(const struct diff_side *side, const struct diff_entry *entry);
 
 /* The time of a name in each step that was drawn, 0 included. */
 struct diff_values {
@@ -119,10 +119,10 @@ struct diff_values {
 
 /*
  * Returns the times of a name in the steps that were drawn, or in all if its section is sampled.
- * The caller frees the values. thing: NULL is all zeros.
+ * The caller frees the values. entry: NULL is all zeros.
  */
 struct diff_values diff_side_values(
-	const struct diff_side *side, enum diff_section section, struct diff_thing *thing);
+	const struct diff_side *side, enum diff_section section, struct diff_entry *entry);
 double diff_values_median(const struct diff_values *values);
 
 /* ---- names of both sides ---- */

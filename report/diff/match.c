@@ -15,15 +15,15 @@
 #include "report/util/buf.h"
 #include "report/util/string_pool.h"
 
-#define LEAST_ALIKE 0.6
-#define MOST_WORDS  48u
+#define MIN_ALIKE 0.6
+#define MAX_WORDS 48u
 
 /* A name that has no partner after the first round. */
 struct lone {
 	size_t place; /* index in the array of its side */
 	double weight;
 	uint32_t shape; /* of string_pool.h: the name without what often changes */
-	uint32_t words[MOST_WORDS];
+	uint32_t words[MAX_WORDS];
 	unsigned int nr_words;
 	bool is_taken;
 };
@@ -85,7 +85,7 @@ static void find_words(struct lone *lone, const char *name, size_t nr_bytes)
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < nr_bytes && lone->nr_words < MOST_WORDS;) {
+	for (size_t i = 0; i < nr_bytes && lone->nr_words < MAX_WORDS;) {
 		size_t begin = i;
 
 		while (i < nr_bytes && isalnum((unsigned char)name[i])) {
@@ -247,7 +247,7 @@ static void match_words(struct matching *matching)
 		for (size_t k = 0; !matching->of_a[i].is_taken && k < nr_b; k++) {
 			double alike = likeness(&matching->of_a[i], &matching->of_b[k]);
 
-			if (!matching->of_b[k].is_taken && alike >= LEAST_ALIKE) {
+			if (!matching->of_b[k].is_taken && alike >= MIN_ALIKE) {
 				likely[nr++] = (struct likely){alike, i, k};
 			}
 		}

@@ -34,12 +34,12 @@ static uint32_t name_of(const char *text)
 	return string_pool_intern(text, strlen(text));
 }
 
-static struct diff_thing *thing_of(struct diff_side *side, enum diff_section section, uint32_t name)
+static struct diff_entry *entry_of(struct diff_side *side, enum diff_section section, uint32_t name)
 {
-	struct diff_thing *thing = idmap_put(&side->things[section], name);
+	struct diff_entry *entry = idmap_put(&side->entries[section], name);
 
-	thing->name = name;
-	return thing;
+	entry->name = name;
+	return entry;
 }
 
 /* Is the step complete, and long enough to be one? */
@@ -67,22 +67,22 @@ static bool is_drawn(const struct diff_side *side, uint64_t number)
 	return (uint32_t)hash_mix(number + 1) < side->drawn;
 }
 
-#define MOST_NS (1ull << 56) /* clocks of a damaged stream may be anything */
+#define MAX_NS (1ull << 56) /* clocks of a damaged stream may be anything */
 
-static void add_sum(struct diff_thing *thing, uint64_t ns, bool is_kept)
+static void add_sum(struct diff_entry *entry, uint64_t ns, bool is_kept)
 {
-	thing->ns += ns;
-	thing->squares += (unsigned __int128)ns * ns;
+	entry->ns += ns;
+	entry->squares += (unsigned __int128)ns * ns;
 	if (is_kept && ns) {
-		samples_add(&thing->values, ns < MOST_NS ? ns : MOST_NS);
+		samples_add(&entry->values, ns < MAX_NS ? ns : MAX_NS);
 	}
 }
 
 /* Adds the sum of a step that counts, or of a process: number 0. */
-static void add_to(struct diff_side *side, struct diff_thing *thing, enum diff_section section,
+static void add_to(struct diff_side *side, struct diff_entry *entry, enum diff_section section,
 	uint64_t number, uint64_t ns)
 {
-	add_sum(thing, ns,
+	add_sum(entry, ns,
 		side->sampled >> section & 1 || (side->has_steps && is_drawn(side, number)));
 }
 
@@ -90,12 +90,12 @@ static void add_to(struct diff_side *side, struct diff_thing *thing, enum diff_s
  * Closes the slot of a step whose sum is complete. A step that does not count is dropped; what lies
  * outside all whole steps is counted.
  */
-static void fold(struct diff_side *side, struct diff_thing *thing, enum diff_section section,
+static void fold(struct diff_side *side, struct diff_entry *entry, enum diff_section section,
 	struct diff_open *open, const struct phases *phases)
 {
 	if (!side->has_steps || is_counted(side, phases, open->step)) {
-		thing->calls += open->calls;
-		add_to(side, thing, section, side->has_steps ? number_of(phases, open->step) : 0,
+		entry->calls += open->calls;
+		add_to(side, entry, section, side->has_steps ? number_of(phases, open->step) : 0,
 			open->ns);
 	} else if (!is_whole(phases, open->step)) {
 		side->nr_outside += open->calls;
@@ -108,12 +108,12 @@ static void fold(struct diff_side *side, struct diff_thing *thing, enum diff_sec
  * complete first and gives way. NULL: the step is later than all open ones, thus folded already.
  */
 static struct diff_open *open_step(
-	struct reading *reading, struct diff_thing *thing, enum diff_section section, uint32_t step)
+	struct reading *reading, struct diff_entry *entry, enum diff_section section, uint32_t step)
 {
-	struct diff_open *latest = &thing->open[0];
+	struct diff_open *latest = &entry->open[0];
 
 	for (unsigned int i = 0; i < DIFF_OPEN; i++) {
-		struct diff_open *open = &thing->open[i];
+		struct diff_open *open = &entry->open[i];
 
 		if (!open->is_used || open->step == step) {
 			open->is_used = true;
@@ -125,7 +125,7 @@ static struct diff_open *open_step(
 	if (step > latest->step) {
 		return NULL;
 	}
-	fold(reading->side, thing, section, latest, &reading->steps);
+	fold(reading->side, entry, section, latest, &reading->steps);
 	*latest = (struct diff_open){.step = step, .is_used = true};
 	return latest;
 }
@@ -134,7 +134,7 @@ static void add(struct reading *reading, enum diff_section section, uint32_t nam
 	uint64_t ns)
 {
 	struct diff_open *open =
-		open_step(reading, thing_of(reading->side, section, name), section, step);
+		open_step(reading, entry_of(reading->side, section, name), section, step);
 
 	if (!open) {
 		reading->side->nr_late++;
@@ -203,10 +203,10 @@ static void take_record(void *context, const struct op_record *record, const str
 
 static void add_phase(struct diff_side *side, const char *name, uint64_t number, uint64_t ns)
 {
-	struct diff_thing *thing = thing_of(side, DIFF_PHASE, name_of(name));
+	struct diff_entry *entry = entry_of(side, DIFF_PHASE, name_of(name));
 
-	thing->calls++;
-	add_to(side, thing, DIFF_PHASE, number, ns);
+	entry->calls++;
+	add_to(side, entry, DIFF_PHASE, number, ns);
 }
 
 static void add_phases(struct diff_side *side, const struct phases *phases, uint32_t step)
@@ -245,22 +245,22 @@ static void add_steps(struct diff_side *side, const struct phases *phases)
  */
 static void add_time(struct diff_side *side, const char *name, uint64_t ns)
 {
-	struct diff_thing *thing = thing_of(side, DIFF_STEP, name_of(name));
+	struct diff_entry *entry = entry_of(side, DIFF_STEP, name_of(name));
 
-	thing->calls++;
-	thing->nr_samples = side->has_steps ? side->steps.nr : 0;
-	add_sum(thing, ns, true);
+	entry->calls++;
+	entry->nr_samples = side->has_steps ? side->steps.nr : 0;
+	add_sum(entry, ns, true);
 }
 
 static void fold_all(struct diff_side *side, const struct phases *phases)
 {
 	for (unsigned int s = 0; s < NR_DIFF_SECTIONS; s++) {
-		for (size_t i = 0; i < side->things[s].nr; i++) {
-			struct diff_thing *thing = idmap_at(&side->things[s], i);
+		for (size_t i = 0; i < side->entries[s].nr; i++) {
+			struct diff_entry *entry = idmap_at(&side->entries[s], i);
 
 			for (unsigned int k = 0; k < DIFF_OPEN; k++) {
-				if (thing->open[k].is_used) {
-					fold(side, thing, (enum diff_section)s, &thing->open[k],
+				if (entry->open[k].is_used) {
+					fold(side, entry, (enum diff_section)s, &entry->open[k],
 						phases);
 				}
 			}
@@ -300,7 +300,7 @@ bool diff_has_steps(const struct cmd_input *input)
 
 /*
  * Finds the steps that count, and takes their times. Where there are too many values, `drawn` is
- * set so that about DIFF_MOST_VALUES steps are drawn. Returns how many processes stay.
+ * set so that about DIFF_MAX_VALUES steps are drawn. Returns how many processes stay.
  */
 static size_t find_steps(struct diff_side *side, struct process **chosen, size_t nr_chosen)
 {
@@ -311,8 +311,8 @@ static size_t find_steps(struct diff_side *side, struct process **chosen, size_t
 	for (size_t i = 0; i < side->steps.nr; i++) {
 		add_time(side, "step_time", side->steps.steps[i].ns);
 	}
-	side->drawn = nr_steps > DIFF_MOST_VALUES ? ((uint64_t)DIFF_MOST_VALUES << 32) / nr_steps
-						  : 1ull << 32;
+	side->drawn = nr_steps > DIFF_MAX_VALUES ? ((uint64_t)DIFF_MAX_VALUES << 32) / nr_steps
+						 : 1ull << 32;
 	return nr_chosen;
 }
 
@@ -329,7 +329,7 @@ void diff_side_read(
 
 	*side = (struct diff_side){.has_steps = has_steps, .sampled = sampled};
 	for (unsigned int s = 0; s < NR_DIFF_SECTIONS; s++) {
-		idmap_init(&side->things[s], sizeof(struct diff_thing));
+		idmap_init(&side->entries[s], sizeof(struct diff_entry));
 	}
 	for (size_t i = 0; i < input->nr_processes; i++) {
 		if (!has_steps || input->processes[i]->nr_steps > 1) {
@@ -347,31 +347,32 @@ void diff_side_fini(struct diff_side *side)
 {
 	diff_steps_fini(&side->steps);
 	for (unsigned int s = 0; s < NR_DIFF_SECTIONS; s++) {
-		for (size_t i = 0; i < side->things[s].nr; i++) {
-			samples_fini(&((struct diff_thing *)idmap_at(&side->things[s], i))->values);
+		for (size_t i = 0; i < side->entries[s].nr; i++) {
+			samples_fini(
+				&((struct diff_entry *)idmap_at(&side->entries[s], i))->values);
 		}
-		idmap_fini(&side->things[s]);
+		idmap_fini(&side->entries[s]);
 	}
 }
 
-static uint64_t samples_of(const struct diff_side *side, const struct diff_thing *thing)
+static uint64_t samples_of(const struct diff_side *side, const struct diff_entry *entry)
 {
-	return thing && thing->nr_samples ? thing->nr_samples : side->nr_samples;
+	return entry && entry->nr_samples ? entry->nr_samples : side->nr_samples;
 }
 
 /* Only times above 0 were kept: those of the other steps come first once sorted. */
 struct diff_values diff_side_values(
-	const struct diff_side *side, enum diff_section section, struct diff_thing *thing)
+	const struct diff_side *side, enum diff_section section, struct diff_entry *entry)
 {
-	bool are_all = side->sampled >> section & 1 || (thing && thing->nr_samples);
-	struct diff_values list = {.nr = are_all ? samples_of(side, thing) : side->nr_drawn};
-	size_t nr = thing ? thing->values.nr : 0;
+	bool are_all = side->sampled >> section & 1 || (entry && entry->nr_samples);
+	struct diff_values list = {.nr = are_all ? samples_of(side, entry) : side->nr_drawn};
+	size_t nr = entry ? entry->values.nr : 0;
 
 	list.values = mem_zeroed(list.nr + 1, sizeof(*list.values));
 	list.is_rare = nr * 2 < list.nr;
 	if (nr && nr <= list.nr) {
-		samples_median(&thing->values); /* sorts */
-		memcpy(list.values + list.nr - nr, thing->values.values, nr * sizeof(*list.values));
+		samples_median(&entry->values); /* sorts */
+		memcpy(list.values + list.nr - nr, entry->values.values, nr * sizeof(*list.values));
 	}
 	return list;
 }
@@ -384,26 +385,26 @@ double diff_values_median(const struct diff_values *list)
 			: 0;
 }
 
-struct welch_sample diff_side_sample(const struct diff_side *side, const struct diff_thing *thing)
+struct welch_sample diff_side_sample(const struct diff_side *side, const struct diff_entry *entry)
 {
-	struct welch_sample sample = {.nr = samples_of(side, thing)};
+	struct welch_sample sample = {.nr = samples_of(side, entry)};
 	double nr = (double)sample.nr, sum;
 
-	if (!thing || !sample.nr) {
+	if (!entry || !sample.nr) {
 		return sample;
 	}
-	sum = (double)thing->ns;
+	sum = (double)entry->ns;
 	sample.mean = sum / nr;
 	if (sample.nr > 1) {
 		/* In integers where it is exact: nr * squares - sum^2 would cancel in doubles. */
-		unsigned __int128 most = thing->ns / UINT64_MAX ? 0 : thing->ns * thing->ns;
+		unsigned __int128 most = entry->ns / UINT64_MAX ? 0 : entry->ns * entry->ns;
 		unsigned __int128 many;
 
 		if (most && !__builtin_mul_overflow(
-				    thing->squares, (unsigned __int128)sample.nr, &many)) {
+				    entry->squares, (unsigned __int128)sample.nr, &many)) {
 			sample.variance = many > most ? (double)(many - most) / nr / (nr - 1) : 0;
 		} else {
-			double rest = (double)thing->squares - sum * sample.mean;
+			double rest = (double)entry->squares - sum * sample.mean;
 
 			sample.variance = rest > 0 ? rest / (nr - 1) : 0;
 		}

@@ -69,33 +69,33 @@ static const char *const titles[] = {
 static size_t list_names(
 	const struct diff_side *side, enum diff_section section, struct diff_name **names)
 {
-	const struct idmap *things = &side->things[section];
+	const struct idmap *entries = &side->entries[section];
 	size_t nr = 0;
 
-	*names = mem_zeroed(things->nr + 1, sizeof(**names));
-	for (size_t i = 0; i < things->nr; i++) {
-		const struct diff_thing *thing = idmap_at(things, i);
+	*names = mem_zeroed(entries->nr + 1, sizeof(**names));
+	for (size_t i = 0; i < entries->nr; i++) {
+		const struct diff_entry *entry = idmap_at(entries, i);
 
-		if (thing->calls) { /* else it was outside whole steps alone */
-			(*names)[nr++] = (struct diff_name){thing->name, (double)thing->ns};
+		if (entry->calls) { /* else it was outside whole steps alone */
+			(*names)[nr++] = (struct diff_name){entry->name, (double)entry->ns};
 		}
 	}
 	return nr;
 }
 
-static struct diff_thing *thing_in(
+static struct diff_entry *thing_in(
 	const struct diff_side *side, enum diff_section section, uint32_t name, bool is_there)
 {
-	return is_there ? idmap_get(&side->things[section], name) : NULL;
+	return is_there ? idmap_get(&side->entries[section], name) : NULL;
 }
 
-static struct diff_thing *thing_of_a(
+static struct diff_entry *thing_of_a(
 	const struct diff_row *row, const struct diff_side *a, enum diff_section section)
 {
 	return thing_in(a, section, row->name_a, row->match != DIFF_ALONE || row->name_a);
 }
 
-static struct diff_thing *thing_of_b(
+static struct diff_entry *thing_of_b(
 	const struct diff_row *row, const struct diff_side *b, enum diff_section section)
 {
 	return thing_in(b, section, row->name_b, row->match != DIFF_ALONE || row->name_b);
@@ -124,8 +124,8 @@ static void rank(struct diff_row *row, const struct diff_values *a, const struct
 static void fill(struct diff_row *row, const struct diff_side *a, const struct diff_side *b,
 	enum diff_section section)
 {
-	const struct diff_thing *in_a = thing_of_a(row, a, section);
-	const struct diff_thing *in_b = thing_of_b(row, b, section);
+	const struct diff_entry *in_a = thing_of_a(row, a, section);
+	const struct diff_entry *in_b = thing_of_b(row, b, section);
 	struct diff_values of_a, of_b;
 
 	row->a = diff_side_sample(a, in_a);

@@ -28,7 +28,7 @@ struct samples {
 struct cpu_view {
 	struct view_input input;
 	struct row *rows;
-	struct idmap stacks; /* struct samples by native_stack, of the process at hand */
+	struct idmap stacks; /* struct samples by native_stack, of the current process */
 	uint64_t nr_stacks, nr, ns;
 };
 
@@ -91,7 +91,7 @@ static void add_stack(struct cpu_view *view, struct process *process, const stru
 		struct native_frame frame = native_stack_frame(process, stack, &stack);
 
 		add_frame(view, &frame, samples, nr_frames == 0);
-	} while (stack && ++nr_frames < NATIVE_STACK_MOST_FRAMES);
+	} while (stack && ++nr_frames < NATIVE_STACK_MAX_FRAMES);
 }
 
 static void end(void *context, struct process *process)

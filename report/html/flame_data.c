@@ -49,7 +49,7 @@ struct kept {
 static bool is_small(const struct flame *flame, const struct flame_frame *frame)
 {
 	for (unsigned int w = 0; w < NR_FLAME_WEIGHTS; w++) {
-		uint64_t least = flame->frames[0].total[w] / HTML_FLAME_LEAST;
+		uint64_t least = flame->frames[0].total[w] / HTML_FLAME_MIN;
 
 		if (frame->total[w] && frame->total[w] >= least) {
 			return false;

@@ -11,7 +11,7 @@
  * "steps" and the weights: what a frame has of its own there. "ranges" has what "steps" means:
  * [number of the first step, of the last one, numbers in each range]; 0 stands for no step.
  * "range_steps" has how many steps of the run are in each range.
- * Frames of less than HTML_FLAME_LEAST of the root by every weight become one
+ * Frames of less than HTML_FLAME_MIN of the root by every weight become one
  * frame of their parent, of kind FLAME_REST; its name is their number. `stacks` is there if any
  * Python stack was recorded; "unsampled" in it has the weights of what has none. The page of two
  * runs has "other" with the trees of B beside "trees", both without frames of processes and with
@@ -23,7 +23,7 @@
 #include "report/session/session.h"
 #include "report/timeline/flame.h"
 
-#define HTML_FLAME_LEAST 5000u /* one in so many */
+#define HTML_FLAME_MIN 5000u /* one in so many */
 
 #define HTML_FLAME_WALKS 2u
 

@@ -70,8 +70,8 @@ static size_t html_rows(const struct html_options *options, const char *key)
 {
 	for (size_t i = 0; over_time[i]; i++) {
 		if (strcmp(key, over_time[i]) == 0 && options->top &&
-			options->top < HTML_MOST_TIME) {
-			return HTML_MOST_TIME;
+			options->top < HTML_MAX_TIME) {
+			return HTML_MAX_TIME;
 		}
 	}
 	return options->top;
@@ -358,15 +358,15 @@ static void add_reduced(const struct html_options *options, struct buf *json, st
 /* ---- views, shared out to processes ---- */
 
 /* With fewer events the page is written before workers would have started. */
-#define LEAST_SHARED_EVENTS 250000u
-#define MOST_WORKERS	    3u
+#define MIN_SHARED_EVENTS 250000u
+#define MAX_WORKERS	  3u
 
 /*
  * This process runs two groups: the views that do without GPU activities, then those that share a
  * walk over operators with the flame graphs. These need the phases that the walk of the first group
  * finds. Each worker runs one of the other groups.
  */
-enum { GROUP_FIRST, GROUP_FLAME, GROUP_WORKERS, MOST_GROUPS = GROUP_WORKERS + MOST_WORKERS };
+enum { GROUP_FIRST, GROUP_FLAME, GROUP_WORKERS, MAX_GROUPS = GROUP_WORKERS + MAX_WORKERS };
 
 struct view_group {
 	const struct html_options *options;
@@ -381,7 +381,7 @@ struct view_group {
 struct work {
 	const struct html_options *options;
 	const struct cmd_input *input;
-	struct view_group groups[MOST_GROUPS];
+	struct view_group groups[MAX_GROUPS];
 	size_t nr_groups;
 	uint8_t group_of[SUMMARY_VIEWS]; /* of each view of the page, in their order */
 	struct worker timeline;
@@ -479,7 +479,7 @@ static bool has_scan(const struct view_class *class)
 {
 	bool has = class->scan.on_batch || class->scan.on_activity;
 
-	for (unsigned int i = 0; i < VIEW_MOST_PARTS; i++) {
+	for (unsigned int i = 0; i < VIEW_MAX_PARTS; i++) {
 		has |= class->parts[i].scan != NULL;
 	}
 	return has;
@@ -498,7 +498,7 @@ static size_t weight_of(const struct view_class *class)
 {
 	size_t weight = weight_of_ops(&class->ops);
 
-	for (unsigned int i = 0; i < VIEW_MOST_PARTS; i++) {
+	for (unsigned int i = 0; i < VIEW_MAX_PARTS; i++) {
 		weight += weight_of_ops(class->parts[i].ops);
 	}
 	return weight ? weight + 3u * has_scan(class) : 0;
@@ -723,7 +723,7 @@ static unsigned int nr_passes(const struct work *work)
 }
 
 /*
- * Starts workers for large dumps, one for each further core, up to MOST_WORKERS and the timeline.
+ * Starts workers for large dumps, one for each further core, up to MAX_WORKERS and the timeline.
  */
 static void start_workers(struct work *work)
 {
@@ -738,12 +738,12 @@ static void start_workers(struct work *work)
 		progress_start_all("writing the page", nr_passes(work));
 		return;
 	}
-	if (nr_events < LEAST_SHARED_EVENTS || nr_cores < 2) {
+	if (nr_events < MIN_SHARED_EVENTS || nr_cores < 2) {
 		share_out(work);
 		progress_start_all("writing the page", nr_passes(work));
 		return;
 	}
-	work->nr_groups += nr_cores - 1 < MOST_WORKERS ? nr_cores - 1 : MOST_WORKERS;
+	work->nr_groups += nr_cores - 1 < MAX_WORKERS ? nr_cores - 1 : MAX_WORKERS;
 	share_out(work);
 	progress_start_all("writing the page", nr_passes(work));
 	stream_end_threads();

@@ -21,7 +21,7 @@ struct html_options {
 	struct table *history; /* of the runs of the command, which html_write destroys; or NULL */
 	struct reduced *reduced; /* the page of a summary of `reduce`; NULL: of streams */
 	size_t timeline_bytes;	 /* the most that the timeline may take; 0: no timeline */
-	size_t top; /* rows of a table; 0: all. Tables over time have up to HTML_MOST_TIME more */
+	size_t top; /* rows of a table; 0: all. Tables over time have up to HTML_MAX_TIME more */
 	/* The nonce of a page that a server gives out, HTML_NONCE_CHARS long. NULL: of a file. */
 	const char *served_nonce;
 };
@@ -38,7 +38,7 @@ void html_add_policy(struct buf *out, const char *nonce, bool is_served);
 #define HTML_USUAL_TOP 200u
 
 /* A part of the rows of a curve is of no use. */
-#define HTML_MOST_TIME 2000u
+#define HTML_MAX_TIME 2000u
 
 /* input: A where two are compared; without processes for a summary of `reduce`. */
 void html_write(const struct html_options *options, const struct cmd_input *input, struct buf *out);

@@ -21,7 +21,7 @@
 #define PLOT_HEIGHT 260
 #define BAR_STEP    44 /* from bar to bar */
 #define BAR_WIDTH   30
-#define MOST_PARTS  8u
+#define MAX_PARTS   8u
 
 const char *const html_svg_views[] = {"breakdown", "steps", "timeline", NULL};
 
@@ -32,7 +32,7 @@ struct svg_part {
 
 struct svg_kind {
 	const char *title;
-	struct svg_part parts[MOST_PARTS];
+	struct svg_part parts[MAX_PARTS];
 };
 
 static const struct svg_kind kinds[] = {
@@ -73,7 +73,7 @@ static uint64_t bar_ns(const struct svg *svg, size_t row)
 {
 	uint64_t sum = 0;
 
-	for (unsigned int k = 0; k < MOST_PARTS && svg->kind->parts[k].key; k++) {
+	for (unsigned int k = 0; k < MAX_PARTS && svg->kind->parts[k].key; k++) {
 		sum += part_ns(svg->table, row, svg->kind->parts[k].key);
 	}
 	return sum;
@@ -123,7 +123,7 @@ static void add_bar(struct svg *svg, size_t row)
 {
 	double x = LEFT + 8 + BAR_STEP * (double)row, y = TOP + PLOT_HEIGHT;
 
-	for (unsigned int k = 0; k < MOST_PARTS && svg->kind->parts[k].key; k++) {
+	for (unsigned int k = 0; k < MAX_PARTS && svg->kind->parts[k].key; k++) {
 		const struct svg_part *part = &svg->kind->parts[k];
 		uint64_t ns = part_ns(svg->table, row, part->key);
 		double height = PLOT_HEIGHT * (double)ns / svg->top_ns;
@@ -147,7 +147,7 @@ static void add_bar(struct svg *svg, size_t row)
 /* The legend, in two columns. */
 static void add_legend(struct svg *svg, int y)
 {
-	for (unsigned int k = 0; k < MOST_PARTS && svg->kind->parts[k].key; k++) {
+	for (unsigned int k = 0; k < MAX_PARTS && svg->kind->parts[k].key; k++) {
 		const struct svg_part *part = &svg->kind->parts[k];
 		int x = LEFT + (int)(k % 2) * 190, at = y + (int)(k / 2) * 20;
 

@@ -15,12 +15,12 @@
 /* The colours of page/palette.css. */
 #include PALETTE
 
-#define WIDTH	    1200
-#define MARGIN	    12
-#define TOP	    60
-#define ROW	    18
-#define CHARACTER   6.0 /* of a name, in pixels */
-#define LEAST_WIDTH 0.5 /* narrower frames are left out */
+#define WIDTH	  1200
+#define MARGIN	  12
+#define TOP	  60
+#define ROW	  18
+#define CHARACTER 6.0 /* of a name, in pixels */
+#define MIN_WIDTH 0.5 /* narrower frames are left out */
 
 static const char *const titles[NR_FLAME_WEIGHTS] = {
 	[FLAME_GPU] = "GPU time", [FLAME_CPU] = "CPU time", [FLAME_LAUNCHES] = "Launches"};
@@ -131,7 +131,7 @@ static void draw_frame(struct drawing *drawing, size_t number, double x, double 
 	drawing->deepest = frame->depth > drawing->deepest ? frame->depth : drawing->deepest;
 }
 
-/* Depth is limited: FLAME_MOST_DEPTH. */
+/* Depth is limited: FLAME_MAX_DEPTH. */
 static void draw(struct drawing *drawing, size_t number, double x)
 {
 	double width =
@@ -139,7 +139,7 @@ static void draw(struct drawing *drawing, size_t number, double x)
 
 	/* Sums of damaged streams may overflow. */
 	width = width < WIDTH ? width : WIDTH;
-	if (width < LEAST_WIDTH) {
+	if (width < MIN_WIDTH) {
 		drawing->nr_left_out += width > 0;
 		return;
 	}

@@ -24,7 +24,7 @@
 
 /* The least that a compressed slice takes, and the most slices that are kept. */
 #define SLICE_BYTES 3u
-#define MOST_SLICES 1000000u
+#define MAX_SLICES  1000000u
 
 /* The share of the room that buckets may take: 1 / this. */
 #define GRID_SHARE 4u
@@ -576,10 +576,10 @@ static void write_packed(struct html_timeline *timeline, struct buf *out)
 	packing_init(&packing, timeline);
 	pack(&packing);
 	while (packing.bytes.nr_bytes > room &&
-		(lod->nr || lod->nr_buckets > HTML_LOD_LEAST_BUCKETS)) {
+		(lod->nr || lod->nr_buckets > HTML_LOD_MIN_BUCKETS)) {
 		grids = column_bytes(&packing, COLUMN_BUCKET, COLUMN_COUNT);
 		if ((grids > room / GRID_SHARE || !lod->nr) &&
-			lod->nr_buckets > HTML_LOD_LEAST_BUCKETS) {
+			lod->nr_buckets > HTML_LOD_MIN_BUCKETS) {
 			html_lod_widen(lod);
 		} else {
 			/* More than in proportion, since dropped slices need buckets. */
@@ -625,7 +625,7 @@ void html_timeline_write(const struct cmd_input *input, size_t bytes, struct buf
 {
 	size_t nr = bytes / SLICE_BYTES;
 	struct html_timeline timeline = {
-		.bytes = bytes, .most_slices = nr < MOST_SLICES ? nr + 1 : MOST_SLICES};
+		.bytes = bytes, .most_slices = nr < MAX_SLICES ? nr + 1 : MAX_SLICES};
 	const struct track_sink sink = sink_of(&timeline);
 	const struct timeline_filter filter = {.tracks = TRACKS};
 

@@ -104,7 +104,7 @@ static struct html_bucket *grid_of(struct html_lod *lod, uint32_t row)
 	}
 	if (!lod->grids[row]) {
 		lod->nr_grids++;
-		while (lod->nr_buckets > HTML_LOD_LEAST_BUCKETS &&
+		while (lod->nr_buckets > HTML_LOD_MIN_BUCKETS &&
 			lod->nr_grids * lod->nr_buckets * sizeof(struct html_bucket) >
 				HTML_LOD_GRID_BYTES) {
 			html_lod_widen(lod);

@@ -15,8 +15,8 @@
 #define HTML_LOD_GRID_BYTES (32u << 20)
 
 /* Buckets of a row at first, and at least. */
-#define HTML_LOD_BUCKETS       4096u
-#define HTML_LOD_LEAST_BUCKETS 64u
+#define HTML_LOD_BUCKETS     4096u
+#define HTML_LOD_MIN_BUCKETS 64u
 
 struct html_slice {
 	uint64_t begin_ns, dur_ns;

@@ -22,7 +22,7 @@
 
 #define NAME_BYTES 64u
 /* The most names kept, with or without a thread. */
-#define MOST_THREADS (1u << 20)
+#define MAX_THREADS (1u << 20)
 
 struct thread_key {
 	uint64_t pid, tid;
@@ -131,7 +131,7 @@ static void kineto_threads_name(
 	const char *text;
 	size_t nr_bytes;
 
-	if (!event->name || !event->label || HASH_COUNT(threads->by_key) >= MOST_THREADS) {
+	if (!event->name || !event->label || HASH_COUNT(threads->by_key) >= MAX_THREADS) {
 		return;
 	}
 	if (kineto_json_is(json, event->name, "thread_name", 11)) {
@@ -389,14 +389,14 @@ static uint8_t kind_named(const char *text, size_t nr_bytes, const char *(*name_
 	return 0;
 }
 
-#define MOST_COPY_KIND	 10
-#define MOST_MEMORY_KIND 7
-#define MOST_SYNC	 4
+#define MAX_COPY_KIND	10
+#define MAX_MEMORY_KIND 7
+#define MAX_SYNC	4
 
 /* A memory kind by name; adds those that CUPTI does not have (traces of other devices). */
 static uint8_t memory_of(const char *text, size_t nr_bytes)
 {
-	uint8_t found = kind_named(text, nr_bytes, api_memory_name, 1, MOST_MEMORY_KIND);
+	uint8_t found = kind_named(text, nr_bytes, api_memory_name, 1, MAX_MEMORY_KIND);
 	bool is_unknown = nr_bytes == 7 && !memcmp(text, "Unknown", 7);
 
 	return found || is_unknown ? found : (uint8_t)api_add_name(text, nr_bytes, false);
@@ -414,8 +414,8 @@ static bool read_copy(struct kineto_row *row, const char *name, size_t nr_bytes)
 		return false;
 	}
 	row->kind = kind_named(
-		name + 7, (size_t)(open - 1 - (name + 7)), api_copy_name, 1, MOST_COPY_KIND);
-	if (arrow - open > API_MOST_MEMORY_NAME || end - arrow > API_MOST_MEMORY_NAME) {
+		name + 7, (size_t)(open - 1 - (name + 7)), api_copy_name, 1, MAX_COPY_KIND);
+	if (arrow - open > API_MAX_MEMORY_NAME || end - arrow > API_MAX_MEMORY_NAME) {
 		return false;
 	}
 	row->source = memory_of(open + 1, (size_t)(arrow - (open + 1)));
@@ -442,7 +442,7 @@ static void add_memset(struct kineto_convert *convert, const struct kineto_event
 	size_t nr_bytes;
 	const char *name = kineto_json_text(&convert->json, event->name, &nr_bytes);
 
-	if (nr_bytes > 9 && nr_bytes < API_MOST_MEMORY_NAME && !memcmp(name, "Memset (", 8) &&
+	if (nr_bytes > 9 && nr_bytes < API_MAX_MEMORY_NAME && !memcmp(name, "Memset (", 8) &&
 		name[nr_bytes - 1] == ')') {
 		row->target = memory_of(name + 8, nr_bytes - 9);
 	} else {
@@ -455,7 +455,7 @@ static void add_sync(struct kineto_convert *convert, const struct kineto_event *
 	struct kineto_row *row = add_activity(convert, event, GPROF_TABLE_sync);
 
 	row->kind = kind_named(convert->json.bytes + convert->json.tokens[event->name].start,
-		kineto_json_length(&convert->json, event->name), api_sync_name, 1, MOST_SYNC);
+		kineto_json_length(&convert->json, event->name), api_sync_name, 1, MAX_SYNC);
 }
 
 /* CUPTI's own kinds are in the upper half; see api_overhead_name. */
@@ -696,7 +696,7 @@ static void count_kind(struct kineto_convert *convert, const struct kineto_event
 	while (i < convert->nr_kinds && strcmp(convert->kinds[i].name, kind.name) != 0) {
 		i++;
 	}
-	if (i == KINETO_KINDS_MOST) {
+	if (i == KINETO_KINDS_MAX) {
 		convert->kinds[--i].nr_events++;
 		strcpy(convert->kinds[i].name, "others");
 		return;

@@ -69,7 +69,7 @@ struct kineto_unread {
 	uint64_t nr_events;
 };
 
-#define KINETO_KINDS_MOST 16u /* all others are counted with the last one */
+#define KINETO_KINDS_MAX 16u /* all others are counted with the last one */
 
 struct kineto_convert {
 	struct import_out *out;
@@ -87,7 +87,7 @@ struct kineto_convert {
 	size_t nr_call_tables;
 	uint64_t first_ns, last_ns;		    /* of what was kept; first > last: nothing */
 	uint64_t nr_flows, nr_gpu_ranges, nr_other; /* no view uses them */
-	struct kineto_unread kinds[KINETO_KINDS_MOST];
+	struct kineto_unread kinds[KINETO_KINDS_MAX];
 	size_t nr_kinds;
 	uint64_t nr_pairs;	/* unpaired begins and ends of kinds that are kept */
 	uint64_t nr_incomplete; /* without begin, duration or name */

@@ -20,7 +20,7 @@
 #define PIECE_BYTES (256u * 1024u)
 #define READ_BYTES  (64u * 1024u)
 /* This much may follow the JSON text and is still read: gzip's checksum is at its end. */
-#define MOST_BEHIND (64u << 20)
+#define MAX_BEHIND (64u << 20)
 
 struct piece {
 	char *memory;
@@ -212,7 +212,7 @@ const char *kineto_input_problem(struct kineto_input *in)
 	const char *problem;
 	char *bytes;
 
-	for (size_t i = 0; i < MOST_BEHIND / PIECE_BYTES && kineto_input_next(in, &bytes); i++) {
+	for (size_t i = 0; i < MAX_BEHIND / PIECE_BYTES && kineto_input_next(in, &bytes); i++) {
 	}
 	pthread_mutex_lock(&in->lock);
 	problem = in->is_ended || !in->has_thread ? in->problem : NULL;

@@ -16,7 +16,7 @@
 
 #define FIRST_TOKENS 256u
 /* A value of the size limit has no more. */
-#define MOST_TOKENS (1u << 21)
+#define MAX_TOKENS (1u << 21)
 
 void kineto_json_fini(struct kineto_json *json)
 {
@@ -141,7 +141,7 @@ static int parse(struct kineto_json *json, const char *bytes, size_t nr_bytes)
 	jsmn_init(&parser);
 	while ((rc = jsmn_parse(&parser, bytes, nr_bytes, json->tokens, json->capacity)) ==
 			JSMN_ERROR_NOMEM &&
-		json->capacity < MOST_TOKENS) {
+		json->capacity < MAX_TOKENS) {
 		json->capacity *= 2; /* jsmn resumes where it stopped */
 		json->tokens = mem_resize(json->tokens, json->capacity, sizeof(*json->tokens));
 	}

@@ -46,7 +46,7 @@ bool kineto_pairs_begin(struct kineto_pairs *pairs, uint32_t thread, const char 
 	struct begins *begins = idmap_put(&pairs->threads, thread);
 	struct kineto_begin begin = {.nr_bytes = text ? nr_bytes : 0, .order = order};
 
-	if (begins->nr_refused || pairs->nr_waiting >= KINETO_PAIRS_MOST ||
+	if (begins->nr_refused || pairs->nr_waiting >= KINETO_PAIRS_MAX ||
 		begin.nr_bytes > KINETO_PAIRS_BYTES - pairs->nr_bytes) {
 		begins->nr_refused++;
 		return false;

@@ -3,7 +3,7 @@
  * Pairs events that Chrome's format splits: a begin (phase B) waits as text for the end (phase E)
  * of its thread; the last one begun ends first. Of an end only the time is used.
  *
- * Memory is that of the waiting begins, at most KINETO_PAIRS_BYTES and KINETO_PAIRS_MOST.
+ * Memory is that of the waiting begins, at most KINETO_PAIRS_BYTES and KINETO_PAIRS_MAX.
  */
 #ifndef REPORT_KINETO_PAIRS_H
 #define REPORT_KINETO_PAIRS_H
@@ -14,7 +14,7 @@
 
 #include "report/util/idmap.h"
 
-#define KINETO_PAIRS_MOST  (1u << 20)
+#define KINETO_PAIRS_MAX   (1u << 20)
 #define KINETO_PAIRS_BYTES (64u << 20)
 
 struct kineto_begin {

@@ -14,7 +14,7 @@
 
 #define NR_THINGS  65536u
 #define TEXT_BYTES (16u << 20)
-#define MOST_DEPTH 128u /* as in the recorder; outer frames are left out */
+#define MAX_DEPTH  128u /* as in the recorder; outer frames are left out */
 
 struct frame {
 	const char *file, *name;
@@ -142,12 +142,12 @@ uint32_t kineto_python_stack(struct kineto_python *python, struct import_out *ou
 static uint32_t make_stack(
 	struct kineto_python *python, struct import_out *out, const char *text, size_t nr_bytes)
 {
-	struct frame frames[MOST_DEPTH];
+	struct frame frames[MAX_DEPTH];
 	const char *end = text + nr_bytes;
 	uint32_t stack = 0;
 	size_t nr = 0;
 
-	while (text < end && nr < MOST_DEPTH) {
+	while (text < end && nr < MAX_DEPTH) {
 		const char *next = memchr(text, ';', (size_t)(end - text));
 
 		next = next ? next : end;

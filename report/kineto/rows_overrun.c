@@ -5,7 +5,7 @@
 #include "report/kineto/rows_overrun.h"
 
 /* A kernel may pass the whole next one, by a programmatic launch, but not two. */
-#define LEAST_PASSED 2u
+#define MIN_PASSED 2u
 
 /* When kernels of a stream began, by rising time; a ring. */
 struct kineto_starts {
@@ -66,7 +66,7 @@ uint64_t kineto_overrun_end(struct kineto_overrun *overrun, const struct kineto_
 		}
 	}
 	add_start(starts, row->begin, row->activity.correlation);
-	if (nr_passed < LEAST_PASSED) {
+	if (nr_passed < MIN_PASSED) {
 		return row->end;
 	}
 	overrun->nr++;

@@ -25,7 +25,7 @@
 enum form { FORM_SHELL, FORM_DOCKER, FORM_KUBERNETES, FORM_NONE };
 
 struct launch {
-	const char *values[MOST_VARIABLES]; /* by index in variables_all(), NULL where no option set
+	const char *values[MAX_VARIABLES]; /* by index in variables_all(), NULL where no option set
 					       it */
 	char *library;
 	char *preload; /* of LD_PRELOAD */

@@ -27,10 +27,10 @@
 #include "report/util/err.h"
 #include "report/util/files.h"
 
-#define MOST_SCRIPTS  5	   /* the kernel follows no more */
-#define HEAD_BYTES    512u /* read of a file: an ELF header, or the line of a script */
-#define MOST_SEGMENTS 1024u
-#define LOADER_BYTES  256u
+#define MAX_SCRIPTS  5	  /* the kernel follows no more */
+#define HEAD_BYTES   512u /* read of a file: an ELF header, or the line of a script */
+#define MAX_SEGMENTS 1024u
+#define LOADER_BYTES 256u
 
 /* ---- where it is ---- */
 
@@ -91,7 +91,7 @@ static void read_loader(int fd, struct head *head)
 		return;
 	}
 	memcpy(&header, head->bytes, sizeof(header));
-	if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phnum > MOST_SEGMENTS) {
+	if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phnum > MAX_SEGMENTS) {
 		return;
 	}
 	for (unsigned int i = 0; i < header.e_phnum; i++) {
@@ -286,7 +286,7 @@ static int check_file(const char *path, const char *library, int nr_scripts)
 		status = LAUNCH_FAILED;
 	} else if (is_elf(&head)) {
 		status = check_elf(path, &head, library);
-	} else if (strncmp(head.bytes, "#!", 2) == 0 && nr_scripts < MOST_SCRIPTS) {
+	} else if (strncmp(head.bytes, "#!", 2) == 0 && nr_scripts < MAX_SCRIPTS) {
 		next = interpreter(&head);
 		status = next ? check_file(next, library, nr_scripts + 1) : 0;
 		free(next);

@@ -137,7 +137,7 @@ static struct option_line *add_variable(
 /* The list has room for two lines of each variable, and for the others. */
 const struct option_line *record_options(void)
 {
-	static struct option_line lines[2 * MOST_VARIABLES + NR_OWN];
+	static struct option_line lines[2 * MAX_VARIABLES + NR_OWN];
 	const struct variable *variables = variables_all();
 	struct option_line *next = lines;
 

@@ -6,7 +6,7 @@
 #include "report/launch/variables.h"
 #include "report/util/option_line.h"
 
-#define MOST_VARIABLES 64
+#define MAX_VARIABLES 64
 
 /* The ids of gprof-record's own options; that of a variable is its index in variables_all(). */
 enum {

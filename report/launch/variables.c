@@ -17,7 +17,7 @@
 #include "collector/step/schedule.h"
 
 /* The recorder keeps no longer texts. */
-#define MOST_TEXT 1023u
+#define MAX_TEXT 1023u
 
 static struct variable variables[] = {
 #define CONFIG(n, t, v, lo, hi, a, h) \
@@ -144,6 +144,6 @@ bool variable_is_allowed(const struct variable *variable, const char *value)
 	case VARIABLE_TEXT:
 		break;
 	}
-	return strlen(value) <= MOST_TEXT && (strcmp(variable->name, "GPROF_SCHEDULE") != 0 ||
-						     schedule_parse(&schedule, value) == 0);
+	return strlen(value) <= MAX_TEXT && (strcmp(variable->name, "GPROF_SCHEDULE") != 0 ||
+						    schedule_parse(&schedule, value) == 0);
 }

@@ -56,11 +56,11 @@ const char *api_copy_long_name(uint32_t copy_kind)
 }
 
 /* A kind has eight bits in a packed copy kind (copy_kind.h): API_OTHER and 127 more fit. */
-#define MOST_OTHERS 127u
+#define MAX_OTHERS 127u
 
 static struct {
-	char *texts[MOST_OTHERS];
-	bool is_whole[MOST_OTHERS];
+	char *texts[MAX_OTHERS];
+	bool is_whole[MAX_OTHERS];
 	uint32_t nr;
 } others;
 
@@ -72,8 +72,8 @@ uint32_t api_add_name(const char *text, size_t nr_bytes, bool is_whole)
 			return API_OTHER + i;
 		}
 	}
-	if (others.nr == MOST_OTHERS || memchr(text, '\0', nr_bytes) ||
-		nr_bytes > (is_whole ? GPROF_TEXT_BYTES : API_MOST_MEMORY_NAME)) {
+	if (others.nr == MAX_OTHERS || memchr(text, '\0', nr_bytes) ||
+		nr_bytes > (is_whole ? GPROF_TEXT_BYTES : API_MAX_MEMORY_NAME)) {
 		return 0;
 	}
 	others.texts[others.nr] = mem_zeroed(nr_bytes + 1, 1);

@@ -57,7 +57,7 @@ enum {
 	API_SYNC_STREAM_WAITS = 2,
 	API_SYNC_STREAM = 3,
 	API_OTHER = 128,
-	API_MOST_MEMORY_NAME = 32, /* bytes */
+	API_MAX_MEMORY_NAME = 32, /* bytes */
 	API_SYNC_CONTEXT = 4,
 };
 

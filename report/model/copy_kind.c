@@ -18,7 +18,7 @@
  * Addresses are reused, so many dead lives may stand below an address: the search gives up after
  * this many.
  */
-#define MOST_STEPS 256u
+#define MAX_STEPS 256u
 
 uint32_t copy_name(uint32_t kind)
 {
@@ -183,7 +183,7 @@ uint32_t address_kinds_find(const struct address_kinds *pointers, uint64_t addre
 			high = middle;
 		}
 	}
-	for (size_t steps = 0; low-- > 0 && steps < MOST_STEPS; steps++) {
+	for (size_t steps = 0; low-- > 0 && steps < MAX_STEPS; steps++) {
 		const struct life *life = &pointers->lives[low];
 
 		if (address < life->end && life->born <= tick && tick < life->died) {

@@ -12,7 +12,7 @@
 #include "report/stream/file.h"
 #include "report/util/buf.h"
 
-#define MOST_TOLD 5u
+#define MAX_TOLD 5u
 
 /* Compares what processes are sorted by: copies of a recording are neighbours. */
 static bool has_same_keys(const struct process *a, const struct process *b)
@@ -109,13 +109,13 @@ bool dedup_drop(
 			processes[duplicate] = process;
 			process = less;
 		}
-		if (nr_dropped++ < MOST_TOLD) {
+		if (nr_dropped++ < MAX_TOLD) {
 			warn_duplicate(process, processes[duplicate], warn);
 		}
 		process_destroy(process);
 	}
-	if (nr_dropped > MOST_TOLD) {
-		warn_rest(nr_dropped - MOST_TOLD, warn);
+	if (nr_dropped > MAX_TOLD) {
+		warn_rest(nr_dropped - MAX_TOLD, warn);
 	}
 	*nr_processes = nr_kept;
 	return nr_dropped > 0;

@@ -61,7 +61,7 @@ static void drop_inner_end(struct process *p)
 }
 
 /* No process runs this long. */
-#define MOST_STEP_TICKS (10 * 365 * 86400 * (uint64_t)1000000000u)
+#define MAX_STEP_TICKS (10 * 365 * 86400 * (uint64_t)1000000000u)
 
 /*
  * Old recorders under Paddle's own profiler wrote step ends without a time. The steps before and
@@ -72,7 +72,7 @@ static void drop_lost_ends(struct process *p)
 	for (size_t i = 1; i < p->nr_steps && !p->stream->is_trace; i++) {
 		struct model_step *step = &p->steps[i];
 
-		if (step->tick > step[-1].tick && step->tick - step[-1].tick > MOST_STEP_TICKS) {
+		if (step->tick > step[-1].tick && step->tick - step[-1].tick > MAX_STEP_TICKS) {
 			step->tick = step[-1].tick;
 			step->how = step[-1].how = MODEL_STEP_END;
 			p->nr_lost_ends++;

@@ -153,7 +153,7 @@ uint32_t native_stack_text(struct process *process, uint32_t id)
 
 		buf_text(&text, nr_frames ? " <- " : "");
 		buf_text(&text, string_pool_demangled(name, NULL));
-	} while (id && ++nr_frames < NATIVE_STACK_MOST_FRAMES);
+	} while (id && ++nr_frames < NATIVE_STACK_MAX_FRAMES);
 	number = string_pool_intern(text.bytes, text.nr_bytes);
 	buf_fini(&text);
 	return number;

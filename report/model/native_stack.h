@@ -10,7 +10,7 @@
 #include "report/model/model.h"
 
 /* A damaged stream may have cycles. The recorder writes 127 frames at most. */
-#define NATIVE_STACK_MOST_FRAMES 256u
+#define NATIVE_STACK_MAX_FRAMES 256u
 
 struct native_frame {
 	uint32_t function; /* of string_pool.h; without a symbol "libx.so+0x1234" */

@@ -18,7 +18,7 @@
 #define NAME_WIDTH 48u
 #define NAME_BYTES 200u
 /* Deeper trees are not indented further: streams may claim any depth. */
-#define MOST_INDENT 20u
+#define MAX_INDENT 20u
 
 static const char *base_name(const struct process *process)
 {
@@ -174,7 +174,7 @@ static void add_line(struct tree *tree, size_t index, size_t depth)
 	size_t width;
 
 	tree->is_shown[index] = true;
-	buf_pad(tree->out, ' ', 2 + 2 * (depth < MOST_INDENT ? depth : MOST_INDENT));
+	buf_pad(tree->out, ' ', 2 + 2 * (depth < MAX_INDENT ? depth : MAX_INDENT));
 	buf_printf(tree->out, "%-7u %s", process->pid, link_words[tree->members[index].link]);
 	process_tree_add_name(&name, process);
 	width = text_add_shown(tree->out, name.bytes, name.nr_bytes, NAME_WIDTH);

@@ -13,7 +13,7 @@
 #include "report/util/string_pool.h"
 
 /* A damaged stream may have cycles. */
-#define MOST_FRAMES 256u
+#define MAX_FRAMES 256u
 
 /* The part of the path after the last folder of Python's library or packages. */
 static const char *short_file(const char *file)
@@ -81,7 +81,7 @@ static void add_stack(struct buf *text, const struct process *process,
 	const struct model_py_stack *stack, const char *separator,
 	void (*add)(struct buf *text, const struct model_py_code *code, uint32_t line))
 {
-	for (unsigned int i = 0; stack && i < MOST_FRAMES; i++) {
+	for (unsigned int i = 0; stack && i < MAX_FRAMES; i++) {
 		buf_text(text, i ? separator : "");
 		add(text, idmap_get(&process->py_codes, stack->code), stack->line);
 		stack = stack->parent ? idmap_get(&process->py_stacks, stack->parent) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Python stacks as texts. */
+/* Writes the Python stacks of a process as texts: ours, and as traces of PyTorch have them. */
 #ifndef REPORT_MODEL_PY_STACK_H
 #define REPORT_MODEL_PY_STACK_H
 

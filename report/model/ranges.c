@@ -31,7 +31,7 @@ struct started {
 };
 
 /* Ends kept until their begin comes; more stay unmatched. */
-#define MOST_EARLY (1u << 16)
+#define MAX_EARLY (1u << 16)
 
 struct ranges {
 	struct stack *stacks;
@@ -135,7 +135,7 @@ static void keep_end(struct ranges *ranges, uint64_t id, uint64_t tick)
 	struct started *early;
 
 	HASH_FIND(hh, ranges->early, &id, sizeof(id), early);
-	if (!early && HASH_COUNT(ranges->early) < MOST_EARLY) {
+	if (!early && HASH_COUNT(ranges->early) < MAX_EARLY) {
 		early = mem_zeroed(1, sizeof(*early));
 		early->id = id;
 		HASH_ADD(hh, ranges->early, id, sizeof(early->id), early);

@@ -224,7 +224,7 @@ size_t run_state_add_losses(struct buf *out, struct process *const *processes, s
 }
 
 /* Realtime clocks that show a time before 2001 count from the start of the machine. */
-#define LEAST_REALTIME_NS 1000000000000000000u
+#define MIN_REALTIME_NS 1000000000000000000u
 
 void run_state_add_begin(
 	struct buf *out, struct process *const *processes, size_t nr_processes, const char *format)
@@ -237,7 +237,7 @@ void run_state_add_begin(
 	for (size_t i = 0; i < nr_processes; i++) {
 		uint64_t ns = processes[i]->stream->header.start_realtime_ns;
 
-		first_ns = ns >= LEAST_REALTIME_NS && ns < first_ns ? ns : first_ns;
+		first_ns = ns >= MIN_REALTIME_NS && ns < first_ns ? ns : first_ns;
 	}
 	begin = (time_t)(first_ns / 1000000000u);
 	if (first_ns != UINT64_MAX && localtime_r(&begin, &local) &&

@@ -563,7 +563,7 @@ void select_cut(const struct process *process, struct batch *batch)
 
 /* ---- all processes ---- */
 
-#define MOST_SPANS 20u
+#define MAX_SPANS 20u
 
 /* ---- which numbers exist ---- */
 
@@ -618,11 +618,11 @@ static bool check(struct process *const *processes, size_t nr_processes,
 	if (!is_found(&options->steps, &steps)) {
 		buf_text(why, steps.nr ? "--steps: there are steps "
 				       : "--steps: no step has a known start and end");
-		numbers_print(steps.numbers, steps.nr, MOST_SPANS, why);
+		numbers_print(steps.numbers, steps.nr, MAX_SPANS, why);
 	} else if (!is_found(&options->windows, &windows)) {
 		buf_text(why, windows.nr ? "--window: there are windows "
 					 : "--window: the schedule has no windows");
-		numbers_print(windows.numbers, windows.nr, MOST_SPANS, why);
+		numbers_print(windows.numbers, windows.nr, MAX_SPANS, why);
 	}
 	free(steps.numbers);
 	free(windows.numbers);
@@ -701,7 +701,7 @@ static void fill(struct process *process, struct table_cell *cells)
 			numbers[nr++] = process->steps[i].step;
 		}
 	}
-	numbers_print(numbers, nr, MOST_SPANS, &list);
+	numbers_print(numbers, nr, MAX_SPANS, &list);
 	table_set_integer(&cells[PID], process->pid);
 	if (process->rank >= 0) {
 		table_set_integer(&cells[RANK], (uint64_t)process->rank);

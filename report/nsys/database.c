@@ -124,15 +124,15 @@ const char *nsys_query_text(const struct nsys_query *query, unsigned int column,
 #include <sqlite3.h>
 
 /* No text or blob of an export is near this; it also bounds what a view may put together. */
-#define MOST_BYTES     (16 << 20)
+#define MAX_BYTES      (16 << 20)
 /*
  * The work of all queries in steps of SQLite's machine: to read tables of N bytes a few times takes
  * some steps a byte. A view that never ends takes more.
  */
-#define MOST_STEPS     (1u << 24)
+#define MAX_STEPS      (1u << 24)
 #define STEPS_PER_BYTE 64u
 #define STEPS_AT_ONCE  (1u << 16)
-#define MOST_COLUMNS   40u
+#define MAX_COLUMNS    40u
 
 struct nsys_database {
 	sqlite3 *sqlite;
@@ -147,7 +147,7 @@ struct nsys_database {
 struct nsys_query {
 	struct nsys_database *database;
 	sqlite3_stmt *statement;
-	bool has[MOST_COLUMNS];
+	bool has[MAX_COLUMNS];
 	const char *problem;
 };
 
@@ -366,7 +366,7 @@ static void secure(struct nsys_database *database)
 	static const struct {
 		int limit, most;
 	} limits[] = {
-		{SQLITE_LIMIT_LENGTH, MOST_BYTES},
+		{SQLITE_LIMIT_LENGTH, MAX_BYTES},
 		{SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
 		{SQLITE_LIMIT_COLUMN, 500},
 		{SQLITE_LIMIT_EXPR_DEPTH, 100},
@@ -397,7 +397,7 @@ struct nsys_database *nsys_database_open(int fd, uint64_t nr_bytes)
 	sqlite3_initialize();
 	database->fd = fd;
 	database->size = nr_bytes;
-	database->steps_left = MOST_STEPS + STEPS_PER_BYTE * nr_bytes;
+	database->steps_left = MAX_STEPS + STEPS_PER_BYTE * nr_bytes;
 	make_vfs(database);
 	sqlite3_vfs_register(&database->vfs, 0);
 	if (sqlite3_open_v2("trace", &database->sqlite, SQLITE_OPEN_READONLY, database->vfs_name) !=

@@ -33,7 +33,7 @@
 /* The number of the process of a file that has one and does not say which it is. */
 #define NO_PROCESS 0u
 /* One machine does not run more. */
-#define MOST_PARTS 4096u
+#define MAX_PARTS 4096u
 
 /* ---- the processes of a file ---- */
 
@@ -51,7 +51,7 @@ static void add_part(struct stream *stream, uint64_t process, size_t *capacity)
 			return;
 		}
 	}
-	if (stream->nr_parts < MOST_PARTS) {
+	if (stream->nr_parts < MAX_PARTS) {
 		stream->parts = array_grow(
 			stream->parts, stream->nr_parts, capacity, sizeof(*stream->parts));
 		stream->parts[stream->nr_parts++] = process;

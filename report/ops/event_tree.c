@@ -203,7 +203,7 @@ static void finish_step(struct op_places *places, struct place_thread *thread)
 		const struct op_place_item *item = &thread->items[i];
 		uint32_t place = thread->counts[item->count].nr - item->after;
 
-		if (place <= OP_PLACE_MOST) {
+		if (place <= OP_PLACE_MAX) {
 			places->add(places->context, item, place);
 		} else {
 			places->is_cut = true;

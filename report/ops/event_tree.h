@@ -88,7 +88,7 @@ uint32_t event_copy_name(
  */
 
 /* Later positions are not distinguished. */
-#define OP_PLACE_MOST 10000u
+#define OP_PLACE_MAX 10000u
 
 /* An addition to a row, once its position (1 for the first) is known. */
 struct op_place_item {
@@ -104,7 +104,7 @@ struct op_places {
 	struct idmap threads;
 	struct phases phases; /* for the steps of the current process */
 	bool has_begun;
-	bool is_cut; /* there were more than OP_PLACE_MOST */
+	bool is_cut; /* there were more than OP_PLACE_MAX */
 };
 
 /* Starts with `add` and `context` set. */

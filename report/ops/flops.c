@@ -15,7 +15,7 @@
 #include "report/util/string_pool.h"
 
 /* Channels: red, green, blue and another one. */
-#define MOST_OF_IMAGE 4
+#define MAX_OF_IMAGE 4
 
 /* Are the two tensors from `first` on [..., m, k] and [..., k, n], both with nr_dims dimensions? */
 static bool matrices(
@@ -244,7 +244,7 @@ static unsigned int nr_gradients(uint32_t name, const struct input_shapes *in)
 		return 0;
 	}
 	input = backward.input;
-	return input->sizes[input->nr - (backward.weights->nr - 1)] > MOST_OF_IMAGE ? 2 : 1;
+	return input->sizes[input->nr - (backward.weights->nr - 1)] > MAX_OF_IMAGE ? 2 : 1;
 }
 
 /* A cache of recent results: the same operators with the same shapes come in each step. */

@@ -18,7 +18,7 @@
 /* ---- its thread ---- */
 
 /* The number of blocks that are examined. */
-#define MOST_BLOCKS 256u
+#define MAX_BLOCKS 256u
 
 struct score {
 	uint32_t thread;
@@ -107,18 +107,18 @@ static void add_blocks(
 	struct idmap *scores, struct process *process, unsigned int table, uint32_t mask)
 {
 	struct stream *stream = process->stream;
-	struct stream_request requests[MOST_BLOCKS];
+	struct stream_request requests[MAX_BLOCKS];
 	struct recent_class recent[NR_RECENT] = {0};
 	size_t nr_blocks = 0, nr_requests = 0;
 
-	for (size_t i = 0; i < stream->nr_blocks && nr_requests < MOST_BLOCKS; i++) {
+	for (size_t i = 0; i < stream->nr_blocks && nr_requests < MAX_BLOCKS; i++) {
 		if (stream_block_table(stream, i) == table) {
 			requests[nr_requests++] =
 				(struct stream_request){.stream = stream, .block = i, .mask = mask};
 		}
 	}
 	stream_expect(requests, nr_requests);
-	for (size_t i = 0; i < stream->nr_blocks && nr_blocks < MOST_BLOCKS; i++) {
+	for (size_t i = 0; i < stream->nr_blocks && nr_blocks < MAX_BLOCKS; i++) {
 		struct batch batch;
 
 		if (stream_block_table(stream, i) != table ||

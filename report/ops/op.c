@@ -13,7 +13,7 @@
 #include "report/util/buf.h"
 
 /* Modules around one that its full name has, the innermost ones. */
-#define MOST_MODULES 64u
+#define MAX_MODULES 64u
 
 static const struct {
 	const char *prefix;
@@ -223,10 +223,10 @@ const char *op_module_name(uint32_t name, size_t *nr_bytes)
 /* Collects from the inside out and writes from the outside in. */
 uint32_t op_full_name(const struct op *op)
 {
-	uint32_t modules[MOST_MODULES], nr = 0, name;
+	uint32_t modules[MAX_MODULES], nr = 0, name;
 	struct buf text = {0};
 
-	for (const struct op *outer = op->parent; outer && nr < MOST_MODULES;
+	for (const struct op *outer = op->parent; outer && nr < MAX_MODULES;
 		outer = outer->parent) {
 		if (outer->is & OP_IS_MODULE) {
 			modules[nr++] = outer->name;

@@ -14,17 +14,17 @@
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
 
-#define MOST_DIMS    8u
-#define MOST_TENSORS 4u
+#define MAX_DIMS    8u
+#define MAX_TENSORS 4u
 
 struct tensor {
-	double dims[MOST_DIMS];
+	double dims[MAX_DIMS];
 	unsigned int nr_dims;
 	const char *type; /* "float32[64,3]" */
 };
 
 struct inputs {
-	struct tensor tensors[MOST_TENSORS]; /* without scalars and unknown inputs */
+	struct tensor tensors[MAX_TENSORS]; /* without scalars and unknown inputs */
 	unsigned int nr_tensors;
 };
 
@@ -67,7 +67,7 @@ static bool parse_dims(const char **at, struct tensor *tensor)
 		char *end;
 		long long dim = strtoll(*at, &end, 10);
 
-		if (end == *at || dim < 0 || tensor->nr_dims == MOST_DIMS) {
+		if (end == *at || dim < 0 || tensor->nr_dims == MAX_DIMS) {
 			return false;
 		}
 		tensor->dims[tensor->nr_dims++] = (double)dim;
@@ -88,7 +88,7 @@ static bool parse(const char *text, struct inputs *inputs)
 
 			tensor->type = text;
 			at++;
-			if (!parse_dims(&at, tensor) || inputs->nr_tensors == MOST_TENSORS) {
+			if (!parse_dims(&at, tensor) || inputs->nr_tensors == MAX_TENSORS) {
 				return false;
 			}
 			at++;

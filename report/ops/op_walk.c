@@ -50,9 +50,9 @@ struct view_list {
 };
 
 /* The filters of views by names of operators. op_kinds has the answers. */
-#define MOST_FILTERS 8u
+#define MAX_FILTERS 8u
 struct filters {
-	bool (*wants[MOST_FILTERS])(uint32_t name, uint8_t framework, uint8_t scope);
+	bool (*wants[MAX_FILTERS])(uint32_t name, uint8_t framework, uint8_t scope);
 	unsigned int nr;
 };
 
@@ -110,7 +110,7 @@ static void add_view(struct view_list *view_list, bool is_set, const struct op_w
 static uint8_t add_filter(
 	struct filters *filters, bool (*wants)(uint32_t name, uint8_t framework, uint8_t scope))
 {
-	if (!wants || filters->nr == MOST_FILTERS) {
+	if (!wants || filters->nr == MAX_FILTERS) {
 		return 0;
 	}
 	filters->wants[filters->nr] = wants;

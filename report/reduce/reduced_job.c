@@ -15,8 +15,8 @@
 #include "report/util/numbers.h"
 #include "report/util/string_pool.h"
 
-#define MOST_SPANS  20u
-#define MOST_WARNED 5u
+#define MAX_SPANS  20u
+#define MAX_WARNED 5u
 
 /* ---- reading ---- */
 
@@ -58,15 +58,15 @@ static int64_t world_of(const struct reduced *reduced)
 }
 
 struct missing {
-	uint64_t first[MOST_SPANS]; /* as many as there are, at most so many */
+	uint64_t first[MAX_SPANS]; /* as many as there are, at most so many */
 	uint64_t nr;
 };
 
 /* Adds the ranks from `first` to before `end`. A damaged stream may give any number. */
 static void add_gap(struct missing *missing, int64_t first, int64_t end)
 {
-	for (int64_t rank = first;
-		rank < end && missing->nr + (uint64_t)(rank - first) < MOST_SPANS; rank++) {
+	for (int64_t rank = first; rank < end && missing->nr + (uint64_t)(rank - first) < MAX_SPANS;
+		rank++) {
 		missing->first[missing->nr + (uint64_t)(rank - first)] = (uint64_t)rank;
 	}
 	missing->nr += end > first ? (uint64_t)(end - first) : 0;
@@ -91,11 +91,11 @@ static bool warn_missing_ranks(const struct reduced *reduced)
 	if (!missing.nr || !next) {
 		return false;
 	}
-	numbers_print(missing.first, missing.nr < MOST_SPANS ? (size_t)missing.nr : MOST_SPANS,
-		MOST_SPANS, &line);
+	numbers_print(missing.first, missing.nr < MAX_SPANS ? (size_t)missing.nr : MAX_SPANS,
+		MAX_SPANS, &line);
 	cmd_error("%llu of %lld ranks are missing: %.*s%s", (unsigned long long)missing.nr,
 		(long long)world, (int)line.nr_bytes, line.bytes,
-		missing.nr > MOST_SPANS ? ",..." : "");
+		missing.nr > MAX_SPANS ? ",..." : "");
 	buf_fini(&line);
 	return true;
 }
@@ -119,7 +119,7 @@ static bool warn_repeated_ranks(const struct reduced *reduced)
 		last = has_work ? process->rank : last;
 	}
 	if (nr) {
-		numbers_print(ranks, nr, MOST_SPANS, &line);
+		numbers_print(ranks, nr, MAX_SPANS, &line);
 		cmd_error("more than one process has rank %.*s, as with several runs; tables add "
 			  "them up",
 			(int)line.nr_bytes, line.bytes);
@@ -181,13 +181,13 @@ bool reduced_job_warn_lost(const struct reduced *reduced)
 		const struct reduced_process *process = &reduced->processes[i].who;
 		struct budget_launches launches = reduced_launches(process);
 
-		if (budget_has_lost(&launches) && nr++ < MOST_WARNED) {
+		if (budget_has_lost(&launches) && nr++ < MAX_WARNED) {
 			warn_lost(process, &launches);
 		}
 	}
-	if (nr > MOST_WARNED) {
+	if (nr > MAX_WARNED) {
 		cmd_error("and %zu more processes whose launches lack GPU activities",
-			nr - MOST_WARNED);
+			nr - MAX_WARNED);
 	}
 	return nr > 0;
 }

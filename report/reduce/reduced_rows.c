@@ -11,7 +11,7 @@
 #include "report/reduce/reduced_view.h"
 #include "report/stats/keyed_stats.h"
 
-#define MOST_COLUMNS \
+#define MAX_COLUMNS \
 	(KEYED_STATS_NR_COLUMNS + VIEW_MERGE_SUMS + 2u + REDUCED_SPREAD_COLUMNS + VIEW_MERGE_KEYS)
 
 /* ---- names ---- */
@@ -191,7 +191,7 @@ static void note(const struct reduced *reduced, unsigned int view, struct table 
 struct table *reduced_rows_table(struct reduced *reduced, unsigned int view)
 {
 	const struct view_class *class = reduced_classes[view];
-	struct table_column columns[MOST_COLUMNS];
+	struct table_column columns[MAX_COLUMNS];
 	struct places places = choose_columns(class, columns);
 	struct table *table = table_create(
 		class->name, reduced_name_title((enum reduced_view)view), columns, places.nr);

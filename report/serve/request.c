@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* Times in the page are doubles, which are exact up to 2^53. */
-#define MOST_NS (1ull << 53)
+#define MAX_NS (1ull << 53)
 
 bool request_draw_token(struct request_address *address)
 {
@@ -76,8 +76,8 @@ bool request_parse_window(struct html_window *window, const char *process, const
 	uint64_t place;
 
 	if (!process || !from || !to || !cmd_number(process, nr_processes, &place) || !place ||
-		!cmd_number(from, MOST_NS, &window->begin_ns) ||
-		!cmd_number(to, MOST_NS, &window->end_ns)) {
+		!cmd_number(from, MAX_NS, &window->begin_ns) ||
+		!cmd_number(to, MAX_NS, &window->end_ns)) {
 		return false;
 	}
 	window->process = (size_t)place - 1;

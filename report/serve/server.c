@@ -44,9 +44,9 @@ bool server_run(struct server *server, const char *what)
 #include "report/timeline/tracks.h"
 
 /* A browser has six; HEADER_BYTES is the memory of one, which holds its whole header. */
-#define MOST_CONNECTIONS 256u
-#define IDLE_SECONDS	 10u
-#define HEADER_BYTES	 (16u << 10)
+#define MAX_CONNECTIONS 256u
+#define IDLE_SECONDS	10u
+#define HEADER_BYTES	(16u << 10)
 
 /* ---- the library ---- */
 
@@ -322,7 +322,7 @@ bool server_run(struct server *server, const char *what)
 	signal(SIGINT, SIG_DFL); /* a shell's background jobs ignore it */
 	signal(SIGPIPE, SIG_IGN);
 	daemon = http.start_daemon(MHD_USE_AUTO_INTERNAL_THREAD, 0, NULL, NULL, on_request, server,
-		MHD_OPTION_LISTEN_SOCKET, server->fd, MHD_OPTION_CONNECTION_LIMIT, MOST_CONNECTIONS,
+		MHD_OPTION_LISTEN_SOCKET, server->fd, MHD_OPTION_CONNECTION_LIMIT, MAX_CONNECTIONS,
 		MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		(size_t)HEADER_BYTES, MHD_OPTION_UNESCAPE_CALLBACK, keep_escaped, NULL,
 		MHD_OPTION_END);

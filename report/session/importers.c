@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of importers. */
+/*
+ * Lists the importers: stream/ knows none of them, as their folders come after it, so sessions hand
+ * this list down.
+ */
 #include "report/session/importers.h"
 
 #include "report/kineto/kineto.h"

@@ -11,7 +11,7 @@
 #include "report/util/closest_name.h"
 
 /* Longer lists of words are in the help. */
-#define MOST_LISTED 8u
+#define MAX_LISTED 8u
 
 bool options_choose(const char *text, const char *const *words, int *choice)
 {
@@ -155,7 +155,7 @@ int options_unknown_word(
 		buf_printf(&list, "%s%s", nr ? ", " : "; choose one of ", words[nr]);
 	}
 	cmd_usage(command, "unknown %s '%s'%s%.*s", kind, text, hint.bytes,
-		nr <= MOST_LISTED ? (int)list.nr_bytes : 0, list.bytes ? list.bytes : "");
+		nr <= MAX_LISTED ? (int)list.nr_bytes : 0, list.bytes ? list.bytes : "");
 	buf_fini(&hint);
 	buf_fini(&list);
 	return CMD_USAGE;

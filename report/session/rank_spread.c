@@ -12,10 +12,10 @@
 #include <string.h>
 
 /* Deeper rows count as those of the last of these. */
-#define MOST_LEVELS 16u
+#define MAX_LEVELS 16u
 
 /* Integers of damaged streams may be as large as they can be, and larger once they are doubles. */
-#define MOST_INTEGER 0x1.fffffffffffffp63
+#define MAX_INTEGER 0x1.fffffffffffffp63
 
 /* Behind the names of the view's rows. */
 enum column {
@@ -163,13 +163,13 @@ static void add_name(
 static void add_rows(struct over *over, const struct table *table, uint64_t rank)
 {
 	const struct table_column *column = &table->columns[over->column];
-	struct buf keys[MOST_LEVELS] = {{0}};
+	struct buf keys[MAX_LEVELS] = {{0}};
 
 	for (size_t row = 0; row < table->nr_rows; row++) {
 		const struct table_cell *cells = table_row(table, row);
 		const struct table_cell *cell = &cells[over->column];
 		uint8_t level = table_level(table, row);
-		struct buf *key = &keys[level < MOST_LEVELS ? level : MOST_LEVELS - 1];
+		struct buf *key = &keys[level < MAX_LEVELS ? level : MAX_LEVELS - 1];
 
 		key->nr_bytes = 0;
 		if (key != keys) {
@@ -192,7 +192,7 @@ static void add_rows(struct over *over, const struct table *table, uint64_t rank
 			};
 		}
 	}
-	for (unsigned int i = 0; i < MOST_LEVELS; i++) {
+	for (unsigned int i = 0; i < MAX_LEVELS; i++) {
 		buf_fini(&keys[i]);
 	}
 }
@@ -250,7 +250,7 @@ static size_t count_ranks(const struct entry *entries, size_t nr)
 static void set_value(struct table_cell *cell, enum table_type type, double value)
 {
 	if (is_integer(type)) {
-		table_set_integer(cell, (uint64_t)fmin(value, MOST_INTEGER));
+		table_set_integer(cell, (uint64_t)fmin(value, MAX_INTEGER));
 	} else {
 		table_set_number(cell, value);
 	}

@@ -9,7 +9,7 @@
 #include "report/util/text.h"
 
 /* Runs that are listed one by one. */
-#define MOST_LISTED 3u
+#define MAX_LISTED 3u
 /* gprof-record's IDs have so many digits; no number of a run does. */
 #define ID_DIGITS 16u
 
@@ -146,12 +146,12 @@ static void add_numbers(struct buf *out, const bool *is_out, size_t nr_runs, siz
 	size_t nr_said = 0, last = 0;
 
 	for (size_t run = 1; run <= nr_runs; run++) {
-		if (is_out[run] && (nr <= MOST_LISTED || !nr_said)) {
+		if (is_out[run] && (nr <= MAX_LISTED || !nr_said)) {
 			buf_printf(out, "%s --run %zu", nr_said++ ? "," : ":", run);
 		}
 		last = is_out[run] ? run : last;
 	}
-	if (nr > MOST_LISTED) {
+	if (nr > MAX_LISTED) {
 		buf_printf(out, " to --run %zu", last);
 	}
 }

@@ -11,11 +11,11 @@
 #include "report/util/natural_sort.h"
 
 /* A launcher and its ranks may have shells and wrappers between them. */
-#define MOST_GENERATIONS 3u
+#define MAX_GENERATIONS 3u
 /* Clocks of hosts are taken to differ by no more. */
-#define MOST_CLOCKS_NS 10000000000u
+#define MAX_CLOCKS_NS 10000000000u
 /* Between the starts of ranks that one process starts. */
-#define MOST_STARTS_NS 10000000000u
+#define MAX_STARTS_NS 10000000000u
 
 /* ---- what a process says ---- */
 
@@ -397,7 +397,7 @@ static void unite_families(
 	}
 }
 
-enum { STAGE_JOB = MOST_GENERATIONS, STAGE_MASTER, NR_STAGES };
+enum { STAGE_JOB = MAX_GENERATIONS, STAGE_MASTER, NR_STAGES };
 
 static void unite_ranks(struct groups *groups, unsigned int stage, struct apart apart)
 {
@@ -408,10 +408,10 @@ static void unite_ranks(struct groups *groups, unsigned int stage, struct apart 
 		struct family *family = &families[i];
 		bool is_single = family->rank && family->rank->world == 1;
 
-		family->key = is_single			 ? 0
-			      : stage < MOST_GENERATIONS ? generation_key(family, stage)
-			      : stage == STAGE_JOB	 ? job_key(family)
-							 : master_key(family);
+		family->key = is_single			? 0
+			      : stage < MAX_GENERATIONS ? generation_key(family, stage)
+			      : stage == STAGE_JOB	? job_key(family)
+							: master_key(family);
 	}
 	natural_sort(families, nr, sizeof(*families), compare_families);
 	for (size_t i = 0; i < nr; i = end) {
@@ -485,10 +485,10 @@ size_t runs_group(struct runs_process *processes, size_t nr_processes)
 		unite_ranks(&groups, stage, (struct apart){0, 0});
 	}
 	for (unsigned int stage = STAGE_JOB; stage < NR_STAGES; stage++) {
-		unite_ranks(&groups, stage, (struct apart){0, MOST_CLOCKS_NS});
+		unite_ranks(&groups, stage, (struct apart){0, MAX_CLOCKS_NS});
 	}
 	/* Programs of a moment may come one after the other, on a machine that is busy. */
-	unite_ranks(&groups, 0, (struct apart){MOST_STARTS_NS, 0});
+	unite_ranks(&groups, 0, (struct apart){MAX_STARTS_NS, 0});
 	nr_runs = number_runs(&groups);
 	idmap_fini(&groups.firsts);
 	free(groups.order);

@@ -29,12 +29,12 @@
 #include "report/model/model.h"
 
 /* Damages of a stream that are printed; the rest is counted. */
-#define MOST_DAMAGES 5u
+#define MAX_DAMAGES 5u
 
 /* A line of help with so many blanks in front goes on from the one above. */
-#define LEAST_BELOW 12u
+#define MIN_BELOW 12u
 /* The last column of help begins before this one. */
-#define MOST_INDENT 46u
+#define MAX_INDENT 46u
 
 /* Input that is opened a second time reports its errors only once. */
 static bool is_muted;
@@ -90,7 +90,7 @@ static size_t help_column(const char *line, size_t length)
 {
 	size_t column = strspn(line, " ");
 
-	for (size_t i = column; i + 2 < length && i < MOST_INDENT; i++) {
+	for (size_t i = column; i + 2 < length && i < MAX_INDENT; i++) {
 		if (line[i] == ' ' && line[i + 1] == ' ' && line[i + 2] != ' ') {
 			column = i + 2;
 		}
@@ -110,7 +110,7 @@ static const char *wrap_help(struct buf *out, const char *line, size_t width)
 		return line + 1;
 	}
 	buf_add(&text, line + column, length - column);
-	for (at += length + (line[length] == '\n'); strspn(at, " ") >= LEAST_BELOW;
+	for (at += length + (line[length] == '\n'); strspn(at, " ") >= MIN_BELOW;
 		at += length + (at[length] == '\n')) {
 		length = strcspn(at, "\n");
 		buf_char(&text, ' ');
@@ -546,7 +546,7 @@ void cmd_close(struct cmd_input *input)
 
 static void warn_damages(const struct stream *stream)
 {
-	for (size_t i = 0; i < stream->nr_damages && i < MOST_DAMAGES; i++) {
+	for (size_t i = 0; i < stream->nr_damages && i < MAX_DAMAGES; i++) {
 		const struct stream_damage *damage = &stream->damages[i];
 
 		if (stream->is_trace && !damage->offset) {
@@ -562,9 +562,9 @@ static void warn_damages(const struct stream *stream)
 			(unsigned long long)damage->block, (unsigned long long)damage->offset,
 			damage->what);
 	}
-	if (stream->nr_damages > MOST_DAMAGES) {
+	if (stream->nr_damages > MAX_DAMAGES) {
 		cmd_error("%s: %zu more damaged places; gprof-report check lists all",
-			stream->label, stream->nr_damages - MOST_DAMAGES);
+			stream->label, stream->nr_damages - MAX_DAMAGES);
 	}
 }
 

@@ -37,7 +37,7 @@ enum plan {
  * is a key.
  */
 #define PLAN_TEXT_BYTES 256u
-#define MOST_ARGUMENTS	16
+#define MAX_ARGUMENTS	16
 
 static int connect(sqlite3 *sqlite, void *aux, int argc, const char *const *argv,
 	sqlite3_vtab **vtab, char **error)
@@ -200,7 +200,7 @@ static void plan_index(struct planning *planning, char *text, double nr_rows)
 		snprintf(text + length, PLAN_TEXT_BYTES - length, " =%u", planning->keys[k]);
 		nr_found = guess_rows(planning, planning->keys[k], nr_found);
 	}
-	for (int i = 0; i < info->nConstraint && nr_arguments < MOST_ARGUMENTS; i++) {
+	for (int i = 0; i < info->nConstraint && nr_arguments < MAX_ARGUMENTS; i++) {
 		char letter = time_bound_of(planning, i);
 
 		if (letter) {
@@ -225,7 +225,7 @@ static void plan_scan(struct planning *planning, char *text, double nr_rows)
 
 	info->estimatedCost = 1000 + nr_rows * (1 + 0.2 * nr_columns);
 	info->estimatedRows = (sqlite3_int64)nr_rows + 1;
-	for (int i = 0; i < info->nConstraint && nr_arguments < MOST_ARGUMENTS; i++) {
+	for (int i = 0; i < info->nConstraint && nr_arguments < MAX_ARGUMENTS; i++) {
 		size_t length = strlen(text);
 		char letter = info->aConstraint[i].usable
 				      ? bound_of(planning->table->table, &info->aConstraint[i])

@@ -13,17 +13,17 @@
 #include "report/util/rounding.h"
 
 /* The test compares all pairs: longer series are thinned out evenly to about so many. */
-#define MOST_COMPARED 1000u
+#define MAX_COMPARED 1000u
 
-#define LEAST_FOR_WARM_UP 4u
-#define WARM_UP_FACTOR	  1.25
+#define MIN_FOR_WARM_UP 4u
+#define WARM_UP_FACTOR	1.25
 
-#define LEAST_OF_OUTLIERS 5u /* so many steps for each outlier */
+#define MIN_OF_OUTLIERS	  5u /* so many steps for each outlier */
 #define OUTLIER_FACTOR	  2.0
 #define OUTLIER_DISTANCES 5.0
 
-#define LEAST_TREND_PCT 1.0
-#define Z_OF_1_PERCENT	2.576
+#define MIN_TREND_PCT  1.0
+#define Z_OF_1_PERCENT 2.576
 
 static double median_of(const uint64_t *ns, size_t nr)
 {
@@ -54,8 +54,8 @@ static uint64_t limit_of(const uint64_t *ns, size_t nr)
 	for (size_t i = 0; i < nr; i++) {
 		nr_above += (double)ns[i] > limit;
 	}
-	return median > 0 && nr_above && LEAST_OF_OUTLIERS * nr_above <= nr ? whole_part(limit)
-									    : UINT64_MAX;
+	return median > 0 && nr_above && MIN_OF_OUTLIERS * nr_above <= nr ? whole_part(limit)
+									  : UINT64_MAX;
 }
 
 /* Stops at the first step that is like the second half, so warm-up is always a run at the begin. */
@@ -68,7 +68,7 @@ static size_t count_warm_up(const uint64_t *ns, size_t nr)
 	for (size_t i = half; i < nr; i++) {
 		longest = ns[i] > longest && ns[i] <= limit ? ns[i] : longest;
 	}
-	while (nr >= LEAST_FOR_WARM_UP && nr_warm < half && ns[nr_warm] > longest &&
+	while (nr >= MIN_FOR_WARM_UP && nr_warm < half && ns[nr_warm] > longest &&
 		(double)ns[nr_warm] > WARM_UP_FACTOR * median) {
 		nr_warm++;
 	}
@@ -97,7 +97,7 @@ struct step_series step_series_of(const uint64_t *ns, size_t nr)
 /* The number of pairs that rise, less those that fall, in standard deviations of chance. */
 static double kendall_z(const uint64_t *ns, size_t nr)
 {
-	size_t stride = (nr + MOST_COMPARED - 1) / MOST_COMPARED, nr_compared = 0;
+	size_t stride = (nr + MAX_COMPARED - 1) / MAX_COMPARED, nr_compared = 0;
 	double s = 0, n;
 
 	for (size_t i = 0; i < nr; i += stride) {
@@ -115,10 +115,10 @@ bool step_series_trend(const uint64_t *ns, size_t nr, double *percent)
 	size_t third = nr / 3;
 	double first;
 
-	if (nr < STEP_SERIES_LEAST) {
+	if (nr < STEP_SERIES_MIN) {
 		return false;
 	}
 	first = median_of(ns, third);
 	*percent = first > 0 ? 100 * (median_of(ns + nr - third, third) / first - 1) : 0;
-	return fabs(*percent) >= LEAST_TREND_PCT && fabs(kendall_z(ns, nr)) >= Z_OF_1_PERCENT;
+	return fabs(*percent) >= MIN_TREND_PCT && fabs(kendall_z(ns, nr)) >= Z_OF_1_PERCENT;
 }

@@ -36,7 +36,7 @@ static inline bool step_series_counts(const struct step_series *series, size_t i
 /* Without exceptions: somebody chose the steps. */
 #define STEP_SERIES_ALL ((struct step_series){.limit_ns = UINT64_MAX})
 
-#define STEP_SERIES_LEAST 8u /* fewer steps show no trend */
+#define STEP_SERIES_MIN 8u /* fewer steps show no trend */
 
 /*
  * The median of the last third against that of the first, in percent. False where the steps show no

@@ -9,11 +9,11 @@
 
 #include <math.h>
 
-#define MOST_TERMS    500
-#define PRECISION     1e-14
-#define TINY	      1e-300
-#define MOST_T	      64 /* 63.7 with one degree of freedom */
-#define MOST_HALVINGS 60
+#define MAX_TERMS    500
+#define PRECISION    1e-14
+#define TINY	     1e-300
+#define MAX_T	     64 /* 63.7 with one degree of freedom */
+#define MAX_HALVINGS 60
 
 static double away_from_0(double value)
 {
@@ -25,7 +25,7 @@ static double beta_fraction(double x, double a, double b)
 {
 	double c = 1, d = 1 / away_from_0(1 - (a + b) * x / (a + 1)), value = d;
 
-	for (int m = 1; m < MOST_TERMS; m++) {
+	for (int m = 1; m < MAX_TERMS; m++) {
 		double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
 		double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
 
@@ -92,7 +92,7 @@ bool welch_p(const struct welch_sample *a, const struct welch_sample *b, double 
  */
 bool welch_interval(const struct welch_sample *a, const struct welch_sample *b, double *half)
 {
-	double low = 0, high = MOST_T, variance, df;
+	double low = 0, high = MAX_T, variance, df;
 
 	if (a->nr < 2 || b->nr < 2) {
 		return false;
@@ -102,7 +102,7 @@ bool welch_interval(const struct welch_sample *a, const struct welch_sample *b, 
 		*half = 0;
 		return true;
 	}
-	for (int i = 0; i < MOST_HALVINGS; i++) {
+	for (int i = 0; i < MAX_HALVINGS; i++) {
 		double t = (low + high) / 2;
 
 		if (p_of(t * t, df) > 0.01) {

@@ -26,7 +26,7 @@
 	(sizeof(struct gprof_block_header) + DECODE_COLUMNS * sizeof(struct gprof_column_entry))
 #define WINDOW_BYTES (256u * 1024u)
 /* Every block is smaller: unreadable bytes with this much data behind them are damage. */
-#define MOST_BLOCK_BYTES (64u << 20)
+#define MAX_BLOCK_BYTES (64u << 20)
 
 static uint64_t add_capped(uint64_t a, uint64_t b)
 {
@@ -242,7 +242,7 @@ void stream_index_grow(struct stream *stream, uint64_t size)
 		if (!status && end <= size) {
 			add_block(stream, stream->grown, &header);
 			stream->grown = (end + GPROF_ALIGN - 1) / GPROF_ALIGN * GPROF_ALIGN;
-		} else if (size - stream->grown < MOST_BLOCK_BYTES) {
+		} else if (size - stream->grown < MAX_BLOCK_BYTES) {
 			return; /* still being written */
 		} else {
 			stream->grown = find_block(stream, stream->grown + GPROF_ALIGN);

@@ -21,7 +21,7 @@
 
 /* Fewer requests are not worth a thread. */
 #define FEW_REQUESTS 8u
-#define MOST_SLOTS   (2u * (PREFETCH_THREADS + 1u))
+#define MAX_SLOTS    (2u * (PREFETCH_THREADS + 1u))
 
 enum slot_state {
 	SLOT_FREE,
@@ -46,7 +46,7 @@ struct prefetch {
 	struct stream_request *requests;
 	size_t nr_requests, capacity;
 	size_t next_start, next_load; /* indices of requests */
-	struct slot slots[MOST_SLOTS];
+	struct slot slots[MAX_SLOTS];
 	unsigned int nr_slots;
 	pthread_t threads[PREFETCH_THREADS];
 	unsigned int nr_threads; /* 0 until threads are worth it */
@@ -200,7 +200,7 @@ void prefetch_destroy(struct prefetch *prefetch)
 	for (unsigned int i = 0; i < prefetch->nr_threads; i++) {
 		pthread_join(prefetch->threads[i], NULL);
 	}
-	for (unsigned int i = 0; i < MOST_SLOTS; i++) {
+	for (unsigned int i = 0; i < MAX_SLOTS; i++) {
 		reader_destroy(prefetch->slots[i].reader);
 	}
 	reader_destroy(prefetch->reader);

@@ -25,7 +25,7 @@
 #include "report/stream/stream.h"
 
 /* No GPROF_BUFFER_MB makes a larger file, so it is not read into memory. */
-#define MOST_CHUNK_BYTES (64u * 1024u * 1024u)
+#define MAX_CHUNK_BYTES (64u * 1024u * 1024u)
 
 /* The folder of rings that are not beside their stream. */
 #define SHARED "/dev/shm/"
@@ -88,7 +88,7 @@ static int open_file(struct ring_file *file, const struct stream *stream, const 
 		return err_set(-EINVAL, "the ring file belongs to another stream");
 	}
 	if (header->chunk_bytes < sizeof(struct gprof_chunk_header) ||
-		header->chunk_bytes > MOST_CHUNK_BYTES) {
+		header->chunk_bytes > MAX_CHUNK_BYTES) {
 		return err_set(-EINVAL, "the ring file's header is damaged");
 	}
 	file->size = (uint64_t)status.st_size;

@@ -90,8 +90,8 @@ static void nsys_cell_number(struct buf *out, const struct table_column *column,
 	}
 }
 
-#define MOST_COLUMNS 32u
-#define RULE_WIDTH   80u
+#define MAX_COLUMNS 32u
+#define RULE_WIDTH  80u
 
 /* ---- text ---- */
 
@@ -168,7 +168,7 @@ static void print_header(const struct table *table, const struct table_unit *uni
 static void print_text(const struct nsys_report *report, const struct table *table,
 	const struct table_unit *unit, struct buf *out)
 {
-	size_t widths[MOST_COLUMNS];
+	size_t widths[MAX_COLUMNS];
 	struct buf text = {0};
 
 	buf_printf(out, " ** %s (%s):\n\n", report->title, report->name);

@@ -14,7 +14,7 @@
 #include "report/model/copy_kind.h"
 #include "report/util/text.h"
 
-#define MOST_FINDINGS 50u
+#define MAX_FINDINGS 50u
 
 const struct nsys_report nsys_reports[] = {
 	{.name = "nvtx_sum",
@@ -134,38 +134,38 @@ const struct nsys_report nsys_reports[] = {
 			  "it",
 		.is_query = true,
 		.has_clock_note = true,
-		.most = MOST_FINDINGS},
+		.most = MAX_FINDINGS},
 	{.name = "cuda_memcpy_sync",
 		.title = "CUDA Synchronous Memcpy",
 		.advice = "these copies block the host (to the device: above 64 KB); copy "
 			  "asynchronously",
 		.is_query = true,
 		.has_clock_note = true,
-		.most = MOST_FINDINGS},
+		.most = MAX_FINDINGS},
 	{.name = "cuda_memset_sync",
 		.title = "CUDA Synchronous Memset",
 		.advice = "these sets may block the host; set asynchronously",
 		.is_query = true,
 		.has_clock_note = true,
-		.most = MOST_FINDINGS},
+		.most = MAX_FINDINGS},
 	{.name = "cuda_api_sync",
 		.title = "CUDA Synchronization APIs",
 		.advice = "these calls block the host until the device is done; wait for less, or "
 			  "later",
 		.is_query = true,
 		.has_clock_note = true,
-		.most = MOST_FINDINGS},
+		.most = MAX_FINDINGS},
 	{.name = "gpu_gaps",
 		.title = "GPU Gaps",
 		.advice = "nothing ran on the device for more than 500 ms",
 		.is_query = true,
-		.most = MOST_FINDINGS},
+		.most = MAX_FINDINGS},
 	{.name = "gpu_time_util",
 		.title = "GPU Time Utilization",
 		.advice = "of 30 equal parts from first to last work, those in use for less than "
 			  "50 %; what ran together counts once",
 		.is_query = true,
-		.most = MOST_FINDINGS},
+		.most = MAX_FINDINGS},
 	{0},
 };
 

@@ -9,7 +9,7 @@
 #include "report/table/print.h"
 #include "report/util/text.h"
 
-#define MOST_COLUMNS 20u
+#define MAX_COLUMNS 20u
 
 enum {
 	C_START,
@@ -111,7 +111,7 @@ static const struct unit *units_of(enum table_type type)
  */
 static void find_units(const struct table *table, const struct unit **units)
 {
-	double most[MOST_COLUMNS] = {0};
+	double most[MAX_COLUMNS] = {0};
 
 	for (size_t row = 0; row < table->nr_rows; row++) {
 		const struct table_cell *cells = table_row(table, row);
@@ -149,7 +149,7 @@ static void print_csv_cell(const struct table_column *column, const struct table
 
 void nvprof_csv_print(const struct table *table, struct buf *out)
 {
-	const struct unit *units[MOST_COLUMNS];
+	const struct unit *units[MAX_COLUMNS];
 
 	find_units(table, units);
 	for (unsigned int c = 0; c < table->nr_columns; c++) {

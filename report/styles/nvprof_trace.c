@@ -19,7 +19,7 @@
 #include "report/analysis/trace.h"
 #include "report/util/rate.h"
 
-#define MOST_COLUMNS 20u
+#define MAX_COLUMNS 20u
 
 /* ---- what both formats have ---- */
 
@@ -246,7 +246,7 @@ static void print_row(const struct table *table, const struct table_cell *cells,
 /* Columns grow with their texts from 8 characters; the last one is as long as its text. */
 static void print_text(const struct table *table, struct buf *out)
 {
-	size_t widths[MOST_COLUMNS];
+	size_t widths[MAX_COLUMNS];
 	struct buf text = {0};
 
 	for (unsigned int c = 0; c < table->nr_columns; c++) {

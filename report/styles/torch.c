@@ -16,9 +16,9 @@
 #include "report/util/text.h"
 
 #define COLUMN_WIDTH 12u
-#define MOST_NAME    55u
-#define MOST_SHAPES  80u
-#define MOST_STACK   75u
+#define MAX_NAME     55u
+#define MAX_SHAPES   80u
+#define MAX_STACK    75u
 
 enum column {
 	NAME,
@@ -416,9 +416,9 @@ static void lay_out(struct torch_table *table)
 		table->device_ns += row->key.kind == OP_AVERAGE_DEVICE ? row->device_self_ns : 0;
 		table->has_column[SHAPES] |= row->key.shape != 0;
 		table->has_column[STACK] |= row->key.stack != 0;
-		widen(table, NAME, row->key.name, MOST_NAME);
-		widen(table, SHAPES, row->key.shape, MOST_SHAPES);
-		widen(table, STACK, row->key.stack, MOST_STACK);
+		widen(table, NAME, row->key.name, MAX_NAME);
+		widen(table, SHAPES, row->key.shape, MAX_SHAPES);
+		widen(table, STACK, row->key.stack, MAX_STACK);
 	}
 	for (unsigned int i = DEVICE_SELF; i <= DEVICE_AVERAGE; i++) {
 		table->has_column[i] = table->device_ns > 0;

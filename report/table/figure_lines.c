@@ -91,7 +91,7 @@ static uint64_t share_ns(const struct figure_share *share, const uint64_t *ns)
 void figure_shares_tenths(const struct figure_share *shares, size_t nr, const uint64_t *ns,
 	uint64_t all_ns, unsigned int *tenths)
 {
-	double rests[FIGURE_MOST_SHARES];
+	double rests[FIGURE_MAX_SHARES];
 	unsigned int left = 1000;
 
 	for (size_t i = 0; i < nr; i++) {
@@ -125,7 +125,7 @@ void figure_lines_add_share(struct figure_lines *lines, unsigned int tenths, con
 void figure_lines_add_shares(struct figure_lines *lines, const char *label,
 	const struct figure_share *shares, size_t nr, const uint64_t *ns, uint64_t all_ns)
 {
-	unsigned int tenths[FIGURE_MOST_SHARES];
+	unsigned int tenths[FIGURE_MAX_SHARES];
 
 	figure_shares_tenths(shares, nr, ns, all_ns, tenths);
 	figure_lines_begin(lines, label);

@@ -20,9 +20,9 @@ static const struct table_unit rate_units[] = {
 
 #define NR_UNITS 4u
 /* A column has the unit of its table unless it has a number of so many units ... */
-#define MOST_UNITS 1e7
+#define MAX_UNITS 1e7
 /* ... or its typical number is less than this many. */
-#define LEAST_TYPICAL 0.01
+#define MIN_TYPICAL 0.01
 /* Numbers have three decimals, but one if they are so large. */
 #define FEW_DECIMALS 1e4
 #define NR_DECADES   20u
@@ -155,9 +155,9 @@ static void share_unit(const struct table *table, const struct table_style *styl
 			continue;
 		}
 		scales[c].unit = &units[common];
-		if (of->most >= MOST_UNITS * factor) {
+		if (of->most >= MAX_UNITS * factor) {
 			scales[c].unit = &units[own_unit(of, units)];
-		} else if (of->nr && typical(of) < LEAST_TYPICAL * factor) {
+		} else if (of->nr && typical(of) < MIN_TYPICAL * factor) {
 			scales[c].unit = &units[fine_unit(of, units)];
 		}
 		factor = scales[c].unit->factor;

@@ -17,13 +17,13 @@
 #define UNKNOWN_WIDTH 80u
 /* Texts are cut in the middle, rows' names and others, to no less while columns can be left out ...
  */
-#define LEAST_NAME 32u
-#define LEAST_TEXT 16u
+#define MIN_NAME 32u
+#define MIN_TEXT 16u
 /* ... and to no less than this at all. */
-#define LEAST_CUT 8u
+#define MIN_CUT 8u
 /* A title takes at most so many lines. */
-#define MOST_TITLE_LINES 3u
-#define BAR_WIDTH	 8u
+#define MAX_TITLE_LINES 3u
+#define BAR_WIDTH	8u
 /* Between two columns. */
 #define SPACE 2u
 
@@ -40,14 +40,14 @@ struct column_layout {
 	struct table_scale scale;
 	struct short_names *names; /* of a text with fewer columns, else NULL */
 	bool is_shown;
-	bool wraps;			       /* its long texts take several lines */
-	bool is_left_out;		       /* for lack of space */
-	bool is_below;			       /* in lines below the row */
-	bool is_same;			       /* all rows have the same value */
-	char *value;			       /* of the first row, as printed */
-	char *title;			       /* with its unit */
-	size_t title_widths[MOST_TITLE_LINES]; /* if it takes 1, 2 ... lines */
-	size_t whole_width;		       /* of its widest cell, uncut */
+	bool wraps;			      /* its long texts take several lines */
+	bool is_left_out;		      /* for lack of space */
+	bool is_below;			      /* in lines below the row */
+	bool is_same;			      /* all rows have the same value */
+	char *value;			      /* of the first row, as printed */
+	char *title;			      /* with its unit */
+	size_t title_widths[MAX_TITLE_LINES]; /* if it takes 1, 2 ... lines */
+	size_t whole_width;		      /* of its widest cell, uncut */
 	size_t width;
 	size_t least_width; /* of a text, cut */
 	size_t limit;	    /* of its texts; 0: none */
@@ -404,8 +404,8 @@ static bool set_widths(
 
 static bool find_widths(struct layout *layout)
 {
-	for (unsigned int nr_lines = 1; nr_lines <= MOST_TITLE_LINES; nr_lines++) {
-		if (set_widths(layout, nr_lines, LEAST_NAME, LEAST_TEXT)) {
+	for (unsigned int nr_lines = 1; nr_lines <= MAX_TITLE_LINES; nr_lines++) {
+		if (set_widths(layout, nr_lines, MIN_NAME, MIN_TEXT)) {
 			return true;
 		}
 	}
@@ -487,7 +487,7 @@ static void fit(struct layout *layout)
 	layout->has_bars = false;
 	while (!find_widths(layout)) {
 		if (!hide_column(layout)) {
-			set_widths(layout, MOST_TITLE_LINES, LEAST_CUT, LEAST_CUT);
+			set_widths(layout, MAX_TITLE_LINES, MIN_CUT, MIN_CUT);
 			return;
 		}
 	}
@@ -531,7 +531,7 @@ static void layout_init(
 		table_add_title(&title, &table->columns[c], place->scale.unit);
 		buf_char(&title, '\0');
 		place->title = title.bytes;
-		for (unsigned int i = 0; i < MOST_TITLE_LINES; i++) {
+		for (unsigned int i = 0; i < MAX_TITLE_LINES; i++) {
 			place->title_widths[i] = title_width(place->title, i + 1);
 		}
 	}
@@ -772,7 +772,7 @@ static void print_left_out(const struct layout *layout, struct buf *out)
 		if (place->is_same) {
 			buf_text(&text, " = ");
 			text_add_cut(&text, *place->value ? place->value : UNKNOWN,
-				*place->value ? strlen(place->value) : strlen(UNKNOWN), LEAST_NAME);
+				*place->value ? strlen(place->value) : strlen(UNKNOWN), MIN_NAME);
 		}
 	}
 	if (text.nr_bytes) {

@@ -19,8 +19,8 @@
 /* Letters that stay before the part where two names differ. */
 #define LETTERS_BEFORE 6u
 /* Narrower columns have no room for such a part. */
-#define LEAST_AROUND 16u
-#define MOST_PASSES  4
+#define MIN_AROUND 16u
+#define MAX_PASSES 4
 
 struct form {
 	uint32_t name;
@@ -252,8 +252,7 @@ void short_names_cut(struct short_names *names, size_t limit)
 	names->is_cut = true;
 	order = sorted(names, compare_cuts);
 	/* A new cut differs from one name, but may be the same as a third one's. */
-	for (int pass = 0; pass < MOST_PASSES && limit >= LEAST_AROUND && find_alike(order);
-		pass++) {
+	for (int pass = 0; pass < MAX_PASSES && limit >= MIN_AROUND && find_alike(order); pass++) {
 		for (size_t i = 0; order[i]; i++) {
 			if (order[i]->is_alike) {
 				cut_around(order[i], limit);

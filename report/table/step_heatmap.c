@@ -15,11 +15,11 @@
 #define NR_LEVELS (sizeof(levels) / sizeof(levels[0]))
 
 /* Limits of the text, and of the page. */
-#define MOST_SIGNS	64u
-#define MOST_RANKS	32u
-#define MOST_PAGE_CELLS 128u
-#define MOST_PAGE_RANKS 1024u
-#define MOST_CELLS	MOST_PAGE_CELLS
+#define MAX_SIGNS      64u
+#define MAX_RANKS      32u
+#define MAX_PAGE_CELLS 128u
+#define MAX_PAGE_RANKS 1024u
+#define MAX_CELLS      MAX_PAGE_CELLS
 
 /* Upper bounds in percent of the median; the last sign is for all above. */
 static const struct {
@@ -128,7 +128,7 @@ static bool find_heat(struct heat *heat, struct step_heatmap *steps, size_t nr_s
  * cells.
  */
 static size_t find_longest(const struct heat *heat, const struct heat_rank *rank,
-	const struct step_heatmap *longest[MOST_CELLS])
+	const struct step_heatmap *longest[MAX_CELLS])
 {
 	size_t nr_cells = (size_t)((heat->last - heat->first) / heat->per_cell) + 1;
 
@@ -162,7 +162,7 @@ static unsigned int level_of(const struct heat *heat, uint64_t duration_ns)
 
 static void draw_rank(const struct heat *heat, const struct heat_rank *rank, struct buf *out)
 {
-	const struct step_heatmap *longest[MOST_CELLS];
+	const struct step_heatmap *longest[MAX_CELLS];
 	size_t nr_cells = find_longest(heat, rank, longest);
 
 	buf_printf(out, "  rank %5" PRIu64 "  |", rank->steps->rank);
@@ -193,7 +193,7 @@ char *step_heatmap_draw(struct step_heatmap *steps, size_t nr_steps)
 	struct heat heat = {0};
 	struct buf out = {0};
 
-	if (find_heat(&heat, steps, nr_steps, MOST_RANKS, MOST_SIGNS)) {
+	if (find_heat(&heat, steps, nr_steps, MAX_RANKS, MAX_SIGNS)) {
 		draw_head(&heat, &out);
 		for (size_t i = 0; i < heat.nr_shown; i++) {
 			draw_rank(&heat, &heat.ranks[i], &out);
@@ -216,7 +216,7 @@ char *step_heatmap_draw(struct step_heatmap *steps, size_t nr_steps)
  */
 static void add_rank(const struct heat *heat, const struct heat_rank *rank, struct buf *json)
 {
-	const struct step_heatmap *longest[MOST_CELLS];
+	const struct step_heatmap *longest[MAX_CELLS];
 	size_t nr_cells = find_longest(heat, rank, longest);
 
 	buf_printf(json,
@@ -257,7 +257,7 @@ static int by_cell(const void *a, const void *b)
 /* Returns the cells of all ranks, sorted; the caller frees them. */
 static struct cell_time *list_cells(const struct heat *heat, size_t *nr)
 {
-	const struct step_heatmap *longest[MOST_CELLS];
+	const struct step_heatmap *longest[MAX_CELLS];
 	struct cell_time *times = NULL;
 	size_t capacity = 0;
 
@@ -311,7 +311,7 @@ char *step_heatmap_json(struct step_heatmap *steps, size_t nr_steps)
 	struct heat heat = {0};
 	struct buf out = {0};
 
-	if (find_heat(&heat, steps, nr_steps, MOST_PAGE_RANKS, MOST_PAGE_CELLS)) {
+	if (find_heat(&heat, steps, nr_steps, MAX_PAGE_RANKS, MAX_PAGE_CELLS)) {
 		buf_printf(&out,
 			"{\"first\": %" PRIu64 ", \"last\": %" PRIu64 ", \"per_cell\": %" PRIu64
 			", \"median_ns\": %" PRIu64 ", \"nr_ranks\": %zu, ",

@@ -21,7 +21,7 @@
 #include "report/util/text.h"
 
 /* Doubles do not have all ns of larger times. */
-#define MOST_EXACT_NS (1ull << 53)
+#define MAX_EXACT_NS (1ull << 53)
 
 /* 128 KiB. */
 #define INSTANT_BITS (1u << 20)
@@ -39,7 +39,7 @@ static void add_us(struct buf *out, uint64_t ns)
 }
 
 /* Below, doubles of times in us have more digits than add_double counts exactly. */
-#define LEAST_EXACT_NS 16000u
+#define MIN_EXACT_NS 16000u
 
 /*
  * Adds a difference of times, with as many decimals as tell it from its neighbours. To multiply its
@@ -73,9 +73,9 @@ static void add_duration(struct buf *out, uint64_t begin_ns, uint64_t end_ns)
 	uint64_t ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
 	double exact = (double)end_ns / 1e3 - (double)begin_ns / 1e3;
 
-	if (!ns || end_ns >= MOST_EXACT_NS || (double)ns / 1e3 == exact) {
+	if (!ns || end_ns >= MAX_EXACT_NS || (double)ns / 1e3 == exact) {
 		add_us(out, ns);
-	} else if (begin_ns < LEAST_EXACT_NS) {
+	} else if (begin_ns < MIN_EXACT_NS) {
 		buf_printf(out, "%.17g", exact);
 	} else {
 		add_double(out, exact);

@@ -21,7 +21,7 @@
 const char *const flame_weight_names[NR_FLAME_WEIGHTS + 1] = {"gpu", "cpu", "launches", NULL};
 
 /* A damaged stream may have cycles. */
-#define MOST_STACK 256u
+#define MAX_STACK 256u
 
 /* Recent operators and their frames: few are open at once. */
 #define NR_RECENT 256u
@@ -99,7 +99,7 @@ static uint32_t look_up_frame(
 	struct key key = {parent, name};
 	struct item *item;
 
-	if (reading->flame->frames[parent].depth >= FLAME_MOST_DEPTH) {
+	if (reading->flame->frames[parent].depth >= FLAME_MAX_DEPTH) {
 		return parent;
 	}
 	HASH_FIND(hh, reading->items, &key, sizeof(key), item);
@@ -242,7 +242,7 @@ void flame_ranges_add(
 		}
 	}
 	if (ranges->first <= ranges->last) {
-		ranges->length = (ranges->last - ranges->first) / FLAME_MOST_RANGES + 1;
+		ranges->length = (ranges->last - ranges->first) / FLAME_MAX_RANGES + 1;
 	}
 }
 
@@ -264,9 +264,9 @@ static void count_steps(struct flame_ranges *ranges, struct process *const *proc
 
 static uint32_t stack_frame(struct flame_reading *reading, uint32_t stack)
 {
-	uint32_t codes[MOST_STACK], nr = 0, frame = reading->root;
+	uint32_t codes[MAX_STACK], nr = 0, frame = reading->root;
 
-	while (stack && nr < MOST_STACK) {
+	while (stack && nr < MAX_STACK) {
 		const struct model_py_stack *at = idmap_get(&reading->process->py_stacks, stack);
 
 		if (!at) {
@@ -275,7 +275,7 @@ static uint32_t stack_frame(struct flame_reading *reading, uint32_t stack)
 		codes[nr++] = at->code;
 		stack = at->parent;
 	}
-	if (stack && nr == MOST_STACK) {
+	if (stack && nr == MAX_STACK) {
 		frame = find_text(reading, frame, "(outer frames left out)", FLAME_PYTHON);
 	}
 	while (nr > 0) {
@@ -464,9 +464,9 @@ static void on_record(void *context, const struct op_record *record, const struc
 static uint32_t sample_frame(struct flame_reading *reading, uint32_t stack, uint64_t name)
 {
 	struct process *process = reading->process;
-	uint32_t functions[NATIVE_STACK_MOST_FRAMES], nr = 0, frame = reading->root;
+	uint32_t functions[NATIVE_STACK_MAX_FRAMES], nr = 0, frame = reading->root;
 
-	while (stack && nr < NATIVE_STACK_MOST_FRAMES) {
+	while (stack && nr < NATIVE_STACK_MAX_FRAMES) {
 		functions[nr++] = native_stack_frame(process, stack, &stack).function;
 	}
 	frame = name ? find_frame(reading, frame, process_string(process, name), FLAME_PROCESS)

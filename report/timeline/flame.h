@@ -46,7 +46,7 @@ enum flame_kind {
 };
 
 /* Deeper frames belong to their parent at that depth. */
-#define FLAME_MOST_DEPTH 1000u
+#define FLAME_MAX_DEPTH 1000u
 
 struct flame_frame {
 	uint32_t parent; /* an earlier frame */
@@ -67,12 +67,12 @@ struct flame_part {
 	uint64_t self[NR_FLAME_WEIGHTS];
 };
 
-/* Ranges of steps of equal length, so that there are at most FLAME_MOST_RANGES. */
-#define FLAME_MOST_RANGES 16u
+/* Ranges of steps of equal length, so that there are at most FLAME_MAX_RANGES. */
+#define FLAME_MAX_RANGES 16u
 struct flame_ranges {
-	uint64_t first, last;		      /* numbers of steps; first > last: there are none */
-	uint64_t length;		      /* 0: there are no steps */
-	uint64_t nr_steps[FLAME_MOST_RANGES]; /* in each range, of all processes */
+	uint64_t first, last;		     /* numbers of steps; first > last: there are none */
+	uint64_t length;		     /* 0: there are no steps */
+	uint64_t nr_steps[FLAME_MAX_RANGES]; /* in each range, of all processes */
 };
 #define FLAME_NO_RANGES ((struct flame_ranges){.first = UINT64_MAX})
 

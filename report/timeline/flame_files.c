@@ -87,7 +87,7 @@ static void names_fini(struct names *names)
 
 void flame_write_folded(const struct flame *flame, enum flame_weight weight, struct buf *out)
 {
-	uint32_t path[FLAME_MOST_DEPTH];
+	uint32_t path[FLAME_MAX_DEPTH];
 	struct buf name = {0};
 
 	for (size_t i = 1; i < flame->nr_frames; i++) {
@@ -116,7 +116,7 @@ void flame_write_folded(const struct flame *flame, enum flame_weight weight, str
 static void write_samples(const struct flame *flame, const struct names *names,
 	enum flame_weight weight, struct buf *out)
 {
-	uint32_t path[FLAME_MOST_DEPTH];
+	uint32_t path[FLAME_MAX_DEPTH];
 	bool has_any = false;
 
 	for (size_t i = 1; i < flame->nr_frames; i++) {
@@ -268,7 +268,7 @@ static void write_sample(
 {
 	profile_t part = GPROF__PPROF__PROFILE__INIT;
 	sample_t sample = GPROF__PPROF__SAMPLE__INIT, *samples = &sample;
-	uint64_t locations[FLAME_MOST_DEPTH];
+	uint64_t locations[FLAME_MAX_DEPTH];
 	int64_t values[NR_FLAME_WEIGHTS];
 	const struct flame_frame *at = &flame->frames[frame];
 

@@ -72,7 +72,7 @@ struct track_counters {
 	size_t nr_copies, copy_capacity;
 	struct launch_queues queues;
 	struct idset *with_totals; /* keys of the memory whose totals are known */
-	struct track_sample samples[USAGE_MOST_METRICS]; /* the last ones of metrics that only rise,
+	struct track_sample samples[USAGE_MAX_METRICS]; /* the last ones of metrics that only rise,
 							    by metric */
 };
 

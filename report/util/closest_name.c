@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define MOST_LETTERS 64u /* of a name; no longer one is close to any */
+#define MAX_LETTERS 64u /* of a name; no longer one is close to any */
 
 static size_t least(size_t a, size_t b)
 {
@@ -21,7 +21,7 @@ static size_t least(size_t a, size_t b)
 static size_t distance(const char *from, const char *to)
 {
 	size_t nr_to = strlen(to);
-	size_t costs[MOST_LETTERS + 1];
+	size_t costs[MAX_LETTERS + 1];
 
 	for (size_t i = 0; i <= nr_to; i++) {
 		costs[i] = i;
@@ -47,8 +47,8 @@ const char *closest_name(const char *text, const char *const *names)
 	size_t limit = strlen(text) / 3 + 2; /* below this one */
 	const char *closest = NULL;
 
-	for (size_t i = 0; strlen(text) <= MOST_LETTERS && names[i]; i++) {
-		size_t nr = strlen(names[i]) <= MOST_LETTERS ? distance(text, names[i]) : limit;
+	for (size_t i = 0; strlen(text) <= MAX_LETTERS && names[i]; i++) {
+		size_t nr = strlen(names[i]) <= MAX_LETTERS ? distance(text, names[i]) : limit;
 
 		if (nr < limit) {
 			limit = nr;

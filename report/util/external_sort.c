@@ -276,10 +276,10 @@ struct due {
 #define DIGITS	   (1u << DIGIT_BITS)
 
 /* Up to so many bits are left to comparisons where that saves a digit. */
-#define MOST_REST_BITS 8u
+#define MAX_REST_BITS 8u
 
 /* More records than that, the same but for their rest, are for qsort. */
-#define MOST_INSERTED 16u
+#define MAX_INSERTED 16u
 
 /* By one digit of the key; equal ones keep their order. */
 static void sort_by_digit(const struct due *from, struct due *to, size_t nr, unsigned int shift)
@@ -335,7 +335,7 @@ static void sort_rests(
 		for (end = i + 1; end < nr && due[end].key >> rest_bits == due[i].key >> rest_bits;
 			end++) {
 		}
-		if (end - i > MOST_INSERTED) {
+		if (end - i > MAX_INSERTED) {
 			qsort_r(due + i, end - i, sizeof(*due), by_due, sorter);
 		} else {
 			insert_each(sorter, due + i, end - i);
@@ -368,7 +368,7 @@ static struct due *sort_due(
 		due[i].key -= least;
 	}
 	bits = nr ? nr_bits(most - least) : 0;
-	rest_bits = bits % DIGIT_BITS <= MOST_REST_BITS ? bits % DIGIT_BITS : 0;
+	rest_bits = bits % DIGIT_BITS <= MAX_REST_BITS ? bits % DIGIT_BITS : 0;
 	for (unsigned int shift = rest_bits; shift < bits; shift += DIGIT_BITS) {
 		struct due *sorted = spare;
 

@@ -20,8 +20,8 @@
 
 #include "report/util/buf.h"
 
-#define MOST_THREADS 3u /* besides the caller, which helps while it waits */
-#define MOST_PIECES  (2u * (MOST_THREADS + 1u))
+#define MAX_THREADS  3u /* besides the caller, which helps while it waits */
+#define MAX_PIECES   (2u * (MAX_THREADS + 1u))
 #define PIECE_BYTES  (256u * 1024u)
 #define WINDOW_BYTES (32u * 1024u) /* how far back deflate refers */
 
@@ -60,9 +60,9 @@ struct gzip_out {
 	int error;
 	uint32_t crc, nr_bytes; /* of all bytes written so far, modulo 2^32 */
 	z_stream packer;	/* used by the caller's thread */
-	pthread_t threads[MOST_THREADS];
+	pthread_t threads[MAX_THREADS];
 	unsigned int nr_threads;
-	struct piece pieces[MOST_PIECES];
+	struct piece pieces[MAX_PIECES];
 };
 
 /* ---- pieces ---- */
@@ -174,7 +174,7 @@ static void start_threads(struct gzip_out *out)
 	unsigned int nr =
 		sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : (unsigned int)CPU_COUNT(&cpus);
 
-	nr = nr - 1 < MOST_THREADS ? nr - 1 : MOST_THREADS;
+	nr = nr - 1 < MAX_THREADS ? nr - 1 : MAX_THREADS;
 	out->nr_pieces = 2 * (nr + 1);
 	out->packed_bytes =
 		deflateBound(&out->packer, PIECE_BYTES) + 64; /* and the block of the flush */

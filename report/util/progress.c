@@ -143,7 +143,7 @@ void progress_stop(void)
 
 static size_t all_bytes(void)
 {
-	return (PROGRESS_MOST_WORKERS + 1) * sizeof(*all.done);
+	return (PROGRESS_MAX_WORKERS + 1) * sizeof(*all.done);
 }
 
 void progress_start_all(const char *what, unsigned int nr_passes)
@@ -169,7 +169,7 @@ void progress_stop_all(void)
 
 unsigned int progress_add_worker(void)
 {
-	return all.nr_workers < PROGRESS_MOST_WORKERS ? ++all.nr_workers : 0;
+	return all.nr_workers < PROGRESS_MAX_WORKERS ? ++all.nr_workers : 0;
 }
 
 void progress_be_worker(unsigned int worker)

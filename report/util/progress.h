@@ -18,7 +18,7 @@ void progress_stop(void);
 
 /* ---- one line for several processes ---- */
 
-#define PROGRESS_MOST_WORKERS 15u
+#define PROGRESS_MAX_WORKERS 15u
 
 /*
  * One line for what this process and its workers do in so many passes, each from progress_start to

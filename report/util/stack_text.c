@@ -15,7 +15,7 @@
 #define MANY	    " <- ... <- "
 #define MANY_CHARS  11u
 /* The function at the inner end has at least so much room. */
-#define LEAST_INNER 8u
+#define MIN_INNER 8u
 
 struct frame {
 	const char *bytes;
@@ -122,7 +122,7 @@ static size_t add_pair(
 	size_t width = width_of(&function), most = max_width / 3;
 	size_t used;
 
-	most = most < LEAST_INNER ? LEAST_INNER : most;
+	most = most < MIN_INNER ? MIN_INNER : most;
 	used = text_add_cut(out, function.bytes, function.nr, width < most ? width : most);
 	buf_text(out, ARROW);
 	used += ARROW_CHARS;
@@ -136,7 +136,7 @@ size_t stack_text_add_cut(struct buf *out, const char *bytes, size_t nr_bytes, s
 	size_t used = 0, needed;
 
 	if (!max_width || text_shown_width(bytes, nr_bytes) <= max_width ||
-		max_width < 2 * LEAST_INNER + ARROW_CHARS ||
+		max_width < 2 * MIN_INNER + ARROW_CHARS ||
 		!memmem(bytes, nr_bytes, ARROW, ARROW_CHARS)) {
 		return text_add_cut(out, bytes, nr_bytes, max_width);
 	}

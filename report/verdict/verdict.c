@@ -21,8 +21,8 @@
 #include "report/verdict/waited_rank.h"
 
 /* A cause that reaches less, or whose change saves less, is not shown. Percent of the step. */
-#define LEAST_REACH_PCT 3.0
-#define LEAST_SAVED_PCT 1.0
+#define MIN_REACH_PCT 3.0
+#define MIN_SAVED_PCT 1.0
 
 /* Above this share, start-up leaves too little of a recording without steps to judge. */
 #define MUCH_STARTUP_PCT 50.0
@@ -48,7 +48,7 @@
 #define NO_KERNEL_NAME	  "a kernel without a name"
 
 /* Nothing is predicted of longer steps, so that the first screen takes little memory: 100 MB. */
-#define MOST_STEP_EVENTS 500000u
+#define MAX_STEP_EVENTS 500000u
 
 const char *const verdict_cause_names[NR_VERDICT_CAUSES] = {
 	[VERDICT_LOST] = "lost_data",
@@ -127,7 +127,7 @@ static void choose_changes(struct verdict *verdict)
 		}
 		prediction->nr_changes += has_change(cause);
 	}
-	prediction->load.most_events = MOST_STEP_EVENTS;
+	prediction->load.most_events = MAX_STEP_EVENTS;
 	prediction->has_no_limits = true;
 	prediction->scales_of = scales_of;
 	prediction->context = verdict;
@@ -360,10 +360,10 @@ double verdict_share_pct(const struct verdict_finding *finding)
 /* Adds a finding, unless it is too small to be shown. Each collection is measured. */
 static void add_finding(struct verdict *verdict, struct verdict_finding finding)
 {
-	double least_pct = finding.cause == VERDICT_GC ? LEAST_SAVED_PCT : LEAST_REACH_PCT;
+	double least_pct = finding.cause == VERDICT_GC ? MIN_SAVED_PCT : MIN_REACH_PCT;
 
 	if (100 * finding.reach_ns >= least_pct * finding.step_ns &&
-		verdict_share_pct(&finding) >= LEAST_SAVED_PCT) {
+		verdict_share_pct(&finding) >= MIN_SAVED_PCT) {
 		verdict->findings[verdict->nr++] = finding;
 	}
 }

@@ -15,7 +15,7 @@
 struct api_view {
 	struct view_input input;
 	struct keyed_stats calls;
-	uint32_t *group_of; /* by the id of a call, of the process at hand */
+	uint32_t *group_of; /* by the id of a call, of the current process */
 	uint32_t *groups;
 	uint64_t *values;
 	bool has_results; /* of any process: some traces have none */

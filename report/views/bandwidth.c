@@ -21,7 +21,7 @@
 #define NR_PARTS 32u
 #define NONE	 UINT32_MAX
 /* Shapes that say more are nonsense. */
-#define MOST_BYTES 1e18
+#define MAX_BYTES 1e18
 
 enum row_kind {
 	ROW_COPY, /* or a set */
@@ -42,11 +42,11 @@ struct bandwidth_view {
 	struct view_input input;
 	struct bandwidth_row *rows;
 	size_t nr_rows, capacity;
-	size_t first;		 /* of the process at hand */
+	size_t first;		 /* of the current process */
 	struct histogram rates;	 /* of the rows, bytes a second */
-	struct process *process; /* at hand, of either pass, and its place in the input */
+	struct process *process; /* the current one of either pass, and its place in the input */
 	size_t place;
-	struct idmap operators; /* size_t, 1 + the row, by name; of the process at hand */
+	struct idmap operators; /* size_t, 1 + the row, by name; of the current process */
 	uint32_t *devices;	/* by process, 1 + the one with work: 0 none, NONE several */
 };
 
@@ -177,7 +177,7 @@ static void on_op(void *context, const struct op *op)
 	double bytes;
 
 	if (view->input.is_detailed || !op->gpu_self_ns || !op->shape ||
-		!op_bytes(op->name, op->shape, op->positions, &bytes) || bytes > MOST_BYTES) {
+		!op_bytes(op->name, op->shape, op->positions, &bytes) || bytes > MAX_BYTES) {
 		return;
 	}
 	number = idmap_put(&view->operators, op->name);

@@ -19,7 +19,7 @@
 #define PADDLE_WARM_UP 10u
 
 /* First dimensions of what layers got, and how often. */
-#define MOST_SIZES 16u
+#define MAX_SIZES 16u
 
 struct row {
 	struct process *process;
@@ -34,10 +34,10 @@ struct benchmark_view {
 	struct row *rows;
 	size_t nr_rows, capacity;
 	size_t nr_warm_up, nr_outliers;
-	/* of the process at hand */
+	/* of the current process */
 	struct {
 		uint64_t size, nr;
-	} sizes[MOST_SIZES];
+	} sizes[MAX_SIZES];
 	size_t nr_sizes;
 	uint64_t nr_layers;
 };
@@ -78,7 +78,7 @@ static void on_op(void *context, const struct op *op)
 	while (i < view->nr_sizes && view->sizes[i].size != size) {
 		i++;
 	}
-	if (i == view->nr_sizes && i < MOST_SIZES) {
+	if (i == view->nr_sizes && i < MAX_SIZES) {
 		view->sizes[view->nr_sizes].size = size;
 		view->sizes[view->nr_sizes++].nr = 0;
 	}

@@ -38,7 +38,7 @@ struct breakdown_view {
 	struct view_input input;
 	struct view_used shared;
 	struct rank_waits waits;
-	struct budget budget; /* of the process at hand */
+	struct budget budget; /* of the current process */
 	struct part_owners owners;
 	struct result *results;
 	size_t nr_results, capacity;

@@ -25,7 +25,7 @@ struct collective_device {
 
 struct collective_view {
 	struct view_input input;
-	struct collective_device *devices; /* of the process at hand */
+	struct collective_device *devices; /* of the current process */
 	size_t nr_devices, capacity;
 	struct keyed_stats tally;  /* by name */
 	struct histogram overlaps; /* of its rows, ns */

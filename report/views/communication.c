@@ -69,7 +69,7 @@ static void merge_op(struct communication_view *view, const struct nccl_op *op)
 {
 	uint32_t name = merged_name(op);
 	uint32_t kind = NCCL_ROW_KIND(
-		op->kind, op->nr_ranks < NCCL_ROW_MOST_RANKS ? op->nr_ranks : NCCL_ROW_MOST_RANKS);
+		op->kind, op->nr_ranks < NCCL_ROW_MAX_RANKS ? op->nr_ranks : NCCL_ROW_MAX_RANKS);
 	size_t nr_rows = view->merged.nr_rows;
 	uint32_t row = keyed_stats_find(&view->merged, (uint64_t)kind << 32 | name, name, kind);
 	uint64_t *sums;
@@ -577,10 +577,10 @@ VIEW(communication, 150) = {
 
 /* ---- the view `arrivals`: collectives one by one ---- */
 
-#define MOST_COLLECTIVES 1000u
+#define MAX_COLLECTIVES 1000u
 /* Of the figure on the page. */
-#define MOST_DRAWN	 64u
-#define MOST_DRAWN_RANKS 16384u
+#define MAX_DRAWN	64u
+#define MAX_DRAWN_RANKS 16384u
 
 struct arrivals_view {
 	struct view_input input;
@@ -730,12 +730,12 @@ static char *arrivals_json(
 	struct buf json = {0};
 	size_t nr_ranks = 0;
 
-	for (size_t i = 0; i < nr && i < MOST_DRAWN; i++) {
+	for (size_t i = 0; i < nr && i < MAX_DRAWN; i++) {
 		const struct collective *one = &list[i];
 		uint64_t first_ns = one->first->begin_ns, last_ns = one->last->begin_ns;
 
 		nr_ranks += one->last->nr_ranks;
-		if (nr_ranks > MOST_DRAWN_RANKS) {
+		if (nr_ranks > MAX_DRAWN_RANKS) {
 			break;
 		}
 		buf_text(&json, i ? ",\n[" : "[\n[");
@@ -764,13 +764,13 @@ static void fill_arrivals_table(void *state, struct table *table)
 	const struct nccl_op **ops = list_matched(&communication->ops, &nr_ops);
 	struct collective *list = list_collectives(ops, nr_ops, &nr);
 
-	for (size_t i = 0; i < nr && i < MOST_COLLECTIVES; i++) {
+	for (size_t i = 0; i < nr && i < MAX_COLLECTIVES; i++) {
 		fill_arrivals(view, &list[i], table_add_row(table));
 	}
 	table->figure_json = arrivals_json(view, list, nr);
-	if (nr > MOST_COLLECTIVES) {
+	if (nr > MAX_COLLECTIVES) {
 		table_note(table, "Of %zu collectives these are the %u with the widest spread.", nr,
-			MOST_COLLECTIVES);
+			MAX_COLLECTIVES);
 	}
 	if (match->nr_alone || match->nr_in_graphs || match->nr_collectives > match->nr_matched) {
 		table_note(table,

@@ -15,7 +15,7 @@
 struct copy_view {
 	struct view_input input;
 	struct keyed_stats tally;
-	struct address_kinds *pointers; /* of the process at hand, if it has no device records */
+	struct address_kinds *pointers; /* of the current process, if it has no device records */
 	bool has_host_calls;		/* in rows */
 	bool is_set;			/* the memset view */
 };

@@ -291,7 +291,7 @@ static void add_note(const struct critical_view *view, struct table *table)
 		table_note(table,
 			"%llu %s with more than %u calls, operators or activities %s excluded.",
 			(unsigned long long)load->nr_too_long,
-			text_many(load->nr_too_long, "step", "steps"), STEP_EVENTS_MOST,
+			text_many(load->nr_too_long, "step", "steps"), STEP_EVENTS_MAX,
 			text_many(load->nr_too_long, "is", "are"));
 	}
 	if (load->nr_lone) {

@@ -23,7 +23,7 @@ struct row {
 struct data_loading_view {
 	struct view_input input;
 	struct row *rows; /* of each process */
-	struct row *row;  /* of the one at hand */
+	struct row *row;  /* of the current one */
 	struct process *process;
 	size_t nr_begun, nr_begun_ops;
 	bool has_uncounted; /* steps of a loop that warm up, or outliers */

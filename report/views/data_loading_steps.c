@@ -43,7 +43,7 @@ struct data_loading_steps_view {
 	struct process_tree_member *members;
 	struct loop *loops; /* of each process */
 	size_t nr_scanned, nr_walked;
-	struct loop *loop; /* at hand */
+	struct loop *loop; /* the current one */
 };
 
 static const struct scan_want wants[] = {

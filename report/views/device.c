@@ -36,11 +36,11 @@ struct device_view {
 	struct view_input input;
 	struct device_row *rows;
 	size_t nr_rows, capacity;
-	size_t first_row;	/* of the process at hand */
-	struct idmap row_of;	/* size_t, 1 + the row, by device, of the process at hand */
-	uint32_t *row_of_place; /* by the place's id, of the process at hand */
+	size_t first_row;	/* of the current process */
+	struct idmap row_of;	/* size_t, 1 + the row, by device, of the current process */
+	uint32_t *row_of_place; /* by the place's id, of the current process */
 	size_t nr_places;
-	uint8_t *is_communication;     /* by the id of a shape; of the process at hand */
+	uint8_t *is_communication;     /* by the id of a shape; of the current process */
 	size_t nr_shapes;	       /* 0: it has no such kernel */
 	uint64_t *later_min;	       /* by block: the earliest begin in later blocks of work */
 	struct idset *called, *worked; /* correlation IDs of calls and of work */
@@ -140,7 +140,7 @@ static bool is_communication(
 	return kernel_class_of(process_shape_name(process, shape)) == KERNEL_COMMUNICATION;
 }
 
-/* No work of the process at hand will come that began before that. */
+/* No work of the current process will come that began before that. */
 static void advance(struct device_view *view, uint64_t time)
 {
 	for (size_t i = view->first_row; i < view->nr_rows; i++) {

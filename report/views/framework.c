@@ -23,7 +23,7 @@
 #include "report/ops/op.h"
 
 /* How deep rows are separate; what lies deeper counts in the last one. */
-#define MOST_DEPTH 16u
+#define MAX_DEPTH 16u
 
 struct sum {
 	uint64_t nr, ns;
@@ -38,13 +38,13 @@ struct nesting {
 struct framework_view {
 	struct view_input input;
 	struct event_rows rows;
-	bool is_gpu;		       /* the process at hand has device records */
+	bool is_gpu;		       /* the current process has device records */
 	bool is_plain;		       /* it has no operators */
 	struct sum compute, copies[2]; /* synchronous, asynchronous */
 	uint64_t nr_lone_copies;       /* without a call of their own */
 	bool is_estimated;	       /* some operators were taken for computing ones */
 	bool has_plain;		       /* there was a process without operators */
-	struct idmap nestings;	       /* struct nesting, by thread; of the process at hand */
+	struct idmap nestings;	       /* struct nesting, by thread; of the current process */
 	struct op_call call;	       /* of a plain process: the last one, end 0: none */
 };
 
@@ -99,19 +99,19 @@ static bool has_row(const struct framework_view *view, const struct op *op)
 static uint32_t row_of(struct framework_view *view, const struct op *op,
 	const struct op **outermost, uint32_t *top)
 {
-	const struct op *around[MOST_DEPTH];
+	const struct op *around[MAX_DEPTH];
 	unsigned int nr = 0;
 	uint32_t row = 0;
 
 	/* Of too many the outermost stay: they are met last. */
 	for (; op; op = op->parent) {
 		if (has_row(view, op)) {
-			around[nr++ % MOST_DEPTH] = op;
+			around[nr++ % MAX_DEPTH] = op;
 			*outermost = op;
 		}
 	}
-	for (unsigned int i = 0; i < nr && i < MOST_DEPTH; i++) {
-		const struct op *at = around[(nr - 1 - i) % MOST_DEPTH];
+	for (unsigned int i = 0; i < nr && i < MAX_DEPTH; i++) {
+		const struct op *at = around[(nr - 1 - i) % MAX_DEPTH];
 
 		row = event_rows_find(&view->rows, row, EVENT_KIND_OP, at->name, at->thread);
 		*top = i ? *top : row;

@@ -16,7 +16,7 @@
 #include "report/util/text.h"
 #include "report/verdict/verdict.h"
 
-#define LEAST_PROGRAM 12u
+#define MIN_PROGRAM 12u
 
 struct headline_view {
 	struct view_input input;
@@ -68,13 +68,13 @@ static void add_run(struct figure_lines *lines, const struct headline_figures *f
 	buf_printf(
 		&rest, "%s%s", figures->has_steps && !figures->is_selected ? " in " : ", ", time);
 	if (lines->width != SIZE_MAX) {
-		left = lines->width > rest.nr_bytes + LEAST_PROGRAM ? lines->width - rest.nr_bytes
-								    : LEAST_PROGRAM;
+		left = lines->width > rest.nr_bytes + MIN_PROGRAM ? lines->width - rest.nr_bytes
+								  : MIN_PROGRAM;
 	}
 	run_state_add_program(&lines->text, figures->first, left == SIZE_MAX ? 0 : left);
 	buf_char(&rest, '\0');
 	text_add_shown(&lines->text, rest.bytes, rest.nr_bytes - 1,
-		left == LEAST_PROGRAM ? lines->width - left : 0);
+		left == MIN_PROGRAM ? lines->width - left : 0);
 	figure_lines_end(lines);
 	lines->nr++;
 	buf_fini(&rest);
@@ -82,7 +82,7 @@ static void add_run(struct figure_lines *lines, const struct headline_figures *f
 
 /* ---- what it computes ---- */
 
-#define LEAST_GPU_FLOPS 1e9
+#define MIN_GPU_FLOPS 1e9
 
 static void add_flops(struct figure_lines *lines, const struct headline_figures *figures)
 {
@@ -97,7 +97,7 @@ static void add_flops(struct figure_lines *lines, const struct headline_figures 
 		figure_lines_end(lines);
 	}
 	/* So little of a GPU is the rest: what computed had no shapes, as kernels of a graph. */
-	if (value <= 0 || (figures->has_gpu && value < LEAST_GPU_FLOPS)) {
+	if (value <= 0 || (figures->has_gpu && value < MIN_GPU_FLOPS)) {
 		return;
 	}
 	while (value >= 1000 && i + 1 < sizeof(prefixes) / sizeof(prefixes[0])) {

@@ -47,15 +47,15 @@ struct gap_piece {
 
 struct idle_gaps_view {
 	struct view_input input;
-	struct budget budget; /* of the process at hand */
+	struct budget budget; /* of the current process */
 	struct gap_row *rows;
 	size_t nr_rows, capacity;
-	struct gap_piece *pieces; /* of the process at hand */
+	struct gap_piece *pieces; /* of the current process */
 	size_t nr_pieces, piece_capacity;
-	size_t first;	 /* of the process at hand */
+	size_t first;	 /* of the current process */
 	size_t end;	 /* behind its last; in the walk, in the order of their begins */
 	size_t found;	 /* of these, where the last search ended; mostly, so does the next one */
-	size_t shortest; /* of NR_GAPS of the process at hand */
+	size_t shortest; /* of NR_GAPS of the current process */
 	struct process *process;
 	uint64_t until; /* GPUs work until then, as far as the scan has come */
 };

@@ -17,7 +17,7 @@ struct kernel_view {
 	struct keyed_stats kernels;
 	struct keyed_stats launches; /* of processes without device records */
 	struct process *process;
-	uint32_t *group_of; /* by the id of a shape, of the process at hand */
+	uint32_t *group_of; /* by the id of a shape, of the current process */
 	uint64_t *shape_ns; /* so long ran what had that shape */
 	size_t nr_group_of;
 	struct occupancy_mean *means; /* of groups */
@@ -209,7 +209,7 @@ static struct occupancy_mean *make_mean(struct kernel_view *view, uint32_t group
 	return &view->means[group];
 }
 
-/* What the launches of the process at hand fill of its device. */
+/* What the launches of the current process fill of its device. */
 static void end(void *context, struct process *process)
 {
 	struct kernel_view *view = context;

@@ -15,11 +15,11 @@
 #include "report/model/time_axis.h"
 
 /* Places that the note speaks of. */
-#define MOST_IN_NOTE 8u
+#define MAX_IN_NOTE 8u
 
 struct memory_view {
 	struct memory_scan scan; /* comes first: the scan's context */
-	struct process *process; /* at hand */
+	struct process *process; /* the current one */
 	struct view_input input;
 };
 
@@ -155,7 +155,7 @@ static void add_notes(
 {
 	table_note(table, "The recording has %" PRIu64 " allocations and %" PRIu64 " frees.",
 		nr_allocs, nr_frees);
-	for (size_t i = 0; i < view->scan.memory.nr_places && i < MOST_IN_NOTE; i++) {
+	for (size_t i = 0; i < view->scan.memory.nr_places && i < MAX_IN_NOTE; i++) {
 		struct buf note = {0};
 
 		add_title(&note, &view->scan.memory.places[i]);

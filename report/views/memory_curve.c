@@ -252,7 +252,7 @@ enum category_column {
 	C_SHARE,
 	C_STEP_AVG,
 	C_STEP_MAX,
-	C_MOST,
+	C_MAX,
 	C_BLOCKS,
 	C_NAME
 };
@@ -270,7 +270,7 @@ static const struct table_column category_columns[] = {
 		.help = "in use at the end of a step, on average"),
 	[C_STEP_MAX] = TABLE_COLUMN("step_end_max_bytes", "Step end max", TABLE_SIZE,
 		.help = "in use at the end of a step, at most"),
-	[C_MOST] = TABLE_COLUMN("max_bytes", "Max", TABLE_SIZE,
+	[C_MAX] = TABLE_COLUMN("max_bytes", "Max", TABLE_SIZE,
 		.help = "at most in use of this category at the times of memory-curve"),
 	[C_BLOCKS] = TABLE_COLUMN("allocations", "Allocations", TABLE_COUNT),
 	[C_NAME] = TABLE_COLUMN("category", "Category", TABLE_NAME, .is_name = true),
@@ -313,7 +313,7 @@ static void add_category(struct table *table, const struct memory_in_use *all, u
 		table_set_number(&cells[C_STEP_AVG], (double)row.step_sum / (double)row.nr_steps);
 		table_set_integer(&cells[C_STEP_MAX], row.step_most);
 	}
-	table_set_integer(&cells[C_MOST], row.most);
+	table_set_integer(&cells[C_MAX], row.most);
 	if (category != UNKNOWN) {
 		table_set_integer(&cells[C_BLOCKS], place->nr_blocks[category]);
 	}

@@ -15,16 +15,16 @@
 #include "report/analysis/view.h"
 
 /* Spans in a list of ranks; behind them it is cut. */
-#define MOST_SPANS 16u
+#define MAX_SPANS 16u
 /* A communicator of more ranks is damage. */
-#define MOST_RANKS (1u << 20)
+#define MAX_RANKS (1u << 20)
 
 struct missing_collectives_view {
 	struct view_input input;
 	struct nccl_ops ops;
 };
 
-/* One rank of the communicator at hand. */
+/* One rank of the current communicator. */
 struct rank {
 	uint32_t last;	   /* the number of its last collective, 0: none is recorded */
 	uint32_t finished; /* of the last one with a kernel that ended, 0: none */
@@ -168,7 +168,7 @@ static void set_list(struct table_cell *cell, const struct rank *ranks, uint32_t
 		}
 	}
 	if (nr) {
-		numbers_print(list, nr, MOST_SPANS, &text);
+		numbers_print(list, nr, MAX_SPANS, &text);
 		table_set_text(cell, text.bytes, text.nr_bytes);
 	}
 	buf_fini(&text);
@@ -226,7 +226,7 @@ static size_t keep_numbered(struct nccl_ops *ops)
 	for (size_t i = 0; i < ops->nr_ops; i++) {
 		const struct nccl_op *op = &ops->ops[i];
 
-		if (nccl_op_is_numbered(op) && op->rank >= 0 && op->nr_ranks <= MOST_RANKS &&
+		if (nccl_op_is_numbered(op) && op->rank >= 0 && op->nr_ranks <= MAX_RANKS &&
 			(uint32_t)op->rank < op->nr_ranks) {
 			ops->ops[nr++] = *op;
 		}

@@ -10,7 +10,7 @@
 #include "report/analysis/view.h"
 #include "report/util/text.h"
 
-#define MOST_SEGMENTS 20000u /* for the timeline of the page */
+#define MAX_SEGMENTS 20000u /* for the timeline of the page */
 
 struct model {
 	struct min_max_sum steps, gpu_steps;		      /* ns, of steps that count */
@@ -123,7 +123,7 @@ static void draw_segments(
 		if (segment->phase == PHASE_OTHERS) {
 			continue;
 		}
-		if (view->nr_segments == MOST_SEGMENTS) {
+		if (view->nr_segments == MAX_SEGMENTS) {
 			view->nr_left_out++;
 			continue;
 		}

@@ -9,7 +9,7 @@
 #include "report/analysis/view.h"
 
 /* Deeper ones are counted with the one at this depth: a row's level is one byte. */
-#define MOST_DEPTH 250u
+#define MAX_DEPTH 250u
 
 /* Recent modules and their rows: few are open at once. */
 #define NR_RECENT 256u
@@ -113,7 +113,7 @@ static struct row *find_row(
 	struct key key = {.parent = parent, .name = name->name, .class = name->class};
 	struct row *row;
 
-	if (parent && parent->depth == MOST_DEPTH) {
+	if (parent && parent->depth == MAX_DEPTH) {
 		view->is_too_deep = true;
 		return parent;
 	}
@@ -481,7 +481,7 @@ static void fill_table(void *state, struct table *table)
 	}
 	if (view->is_too_deep) {
 		table_note(table, "Modules deeper than %u are counted with the one at that depth.",
-			MOST_DEPTH);
+			MAX_DEPTH);
 	}
 	free(tree.rows);
 }

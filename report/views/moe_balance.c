@@ -12,7 +12,7 @@
 #include "report/analysis/overlap.h"
 #include "report/analysis/view.h"
 
-enum { LEAST_RANKS = 3 }; /* of a group: two may be neighbours of a pipeline */
+enum { MIN_RANKS = 3 }; /* of a group: two may be neighbours of a pipeline */
 
 /* Of an operation, by its id. */
 struct expert_op {
@@ -35,7 +35,7 @@ struct expert_view {
 	struct nccl_ops ops;
 	struct expert_op *infos; /* as ops.nr_ops */
 	size_t infos_capacity;
-	size_t first; /* of the process at hand, in ops */
+	size_t first; /* of the current process, in ops */
 	struct overlap overlap;
 	struct expert_row *rows;
 	size_t nr_rows, rows_capacity;
@@ -50,7 +50,7 @@ static bool meets_all(const struct nccl_op *op, const struct nccl_side *sides, s
 	bool *is_met;
 	uint32_t nr_met = 0;
 
-	if (op->nr_ranks < LEAST_RANKS || nr + 1 < op->nr_ranks) {
+	if (op->nr_ranks < MIN_RANKS || nr + 1 < op->nr_ranks) {
 		return false;
 	}
 	is_met = mem_zeroed(op->nr_ranks, sizeof(*is_met));

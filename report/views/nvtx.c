@@ -9,7 +9,7 @@
 struct nvtx_view {
 	struct view_input input;
 	struct keyed_stats tally;
-	struct ranges *ranges; /* of the process at hand */
+	struct ranges *ranges; /* of the current process */
 	struct process *process;
 	uint64_t nr_open, nr_unmatched;
 };

@@ -30,7 +30,7 @@ struct row {
 
 #define NR_RECENT 512u
 /* Traces round times to a microsecond: that much of an overlap is none. */
-#define MOST_ROUNDED_TICKS 1000u
+#define MAX_ROUNDED_TICKS 1000u
 
 struct operator_view {
 	struct view_input input;
@@ -38,10 +38,10 @@ struct operator_view {
 	struct row *recent[NR_RECENT]; /* found last, by name and shape; saves the hash */
 	struct process *process;
 	uint32_t process_number; /* counts from 1 */
-	bool is_gpu;		 /* the process at hand has device records */
+	bool is_gpu;		 /* the current process has device records */
 	bool has_gpu, has_shapes, has_graphs, lacks_gpu_times, lacks_sizes;
 	uint64_t nr_ops, nr_overlapping;
-	struct gpu_peak peak;	   /* of the process at hand */
+	struct gpu_peak peak;	   /* of the current process */
 	struct keyed_stats merged; /* rows by name alone, with the distribution of their times */
 };
 
@@ -147,7 +147,7 @@ static void on_op(void *context, const struct op *op)
 		clock_map_duration(clock, ticks > op->child_ticks ? ticks - op->child_ticks : 0);
 	add_gpu(view, row, op);
 	view->nr_ops++;
-	view->nr_overlapping += op->taken_ticks > MOST_ROUNDED_TICKS;
+	view->nr_overlapping += op->taken_ticks > MAX_ROUNDED_TICKS;
 	if (view->input.is_merged) {
 		histogram_add(&view->merged.times, row->merged, ns);
 	} else {

@@ -18,12 +18,12 @@
 #include "report/ops/op.h"
 
 /* Operators around an activity, in which it counts. */
-#define MOST_AROUND 64u
+#define MAX_AROUND 64u
 
 struct detail_view {
 	struct view_input input;
 	struct event_rows rows;
-	bool is_gpu; /* the process at hand has device records */
+	bool is_gpu; /* the current process has device records */
 	bool has_gpu, lacks_gpu_times;
 	uint64_t outer_ns, outer_gpu_ns; /* of operators that lie in no other one */
 };
@@ -158,7 +158,7 @@ static void on_record(void *context, const struct op_record *record, const struc
 		return;
 	}
 	name = op_record_name(view->rows.process, record);
-	for (; op && nr < MOST_AROUND; op = op->parent) {
+	for (; op && nr < MAX_AROUND; op = op->parent) {
 		if (event_is_operator(op) && !event_is_stage(op)) {
 			add_activity(view, op, within, name, ns);
 			nr++;

@@ -37,7 +37,7 @@ struct operator_types_view {
 	struct row *rows;	       /* types and singles */
 	struct row *recent[NR_RECENT]; /* singles found last, by a hash of the key; or NULL */
 	struct process *process;
-	bool is_gpu; /* the process at hand has device records */
+	bool is_gpu; /* the current process has device records */
 	bool has_gpu, lacks_gpu_times;
 };
 

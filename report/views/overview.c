@@ -78,7 +78,7 @@ struct part {
 struct overview_view {
 	struct overview_result result;
 	struct part *parts; /* by process */
-	size_t part;	    /* the one at hand, of the scan and then of the walk */
+	size_t part;	    /* the current one, of the scan and then of the walk */
 	struct view_input input;
 	uint64_t *later_calls, *later_work;	 /* by block: the earliest begin in later blocks */
 	struct step_time events[NR_EVENT_TYPES]; /* ticks, of the walk */

@@ -36,7 +36,7 @@ struct pipeline_view {
 	struct pipeline_row *rows; /* of a device together, by step */
 	size_t nr_rows, rows_capacity;
 	struct overlap overlap;
-	uint32_t process;	  /* at hand */
+	uint32_t process;	  /* the current one */
 	size_t first_wait, nr_at; /* its waits */
 };
 
@@ -231,7 +231,7 @@ static uint32_t nr_received(const struct pipeline_row *row)
 	size_t step = row->place + 1;
 	uint32_t most = 0;
 
-	for (uint32_t i = 0; i < PIPELINE_MOST && step < rank->nr_steps; i++) {
+	for (uint32_t i = 0; i < PIPELINE_MAX && step < rank->nr_steps; i++) {
 		most = rank->nr_received[step][i] > most ? rank->nr_received[step][i] : most;
 	}
 	return most;

@@ -26,7 +26,7 @@ struct queue_depth_view {
 	struct queue_depth_row *rows;
 	size_t nr_rows, capacity;
 	struct process *process;
-	struct idmap row_of; /* uint32_t, 1 + the row, by the place, of the process at hand */
+	struct idmap row_of; /* uint32_t, 1 + the row, by the place, of the current process */
 	uint64_t nr_without_call;
 };
 

@@ -14,7 +14,7 @@
 #include "report/analysis/view.h"
 
 /* Shapes that say more are nonsense. */
-#define MOST	 1e18
+#define MAX_WORK 1e18
 #define NR_PEAKS 4u
 
 enum row_kind {
@@ -142,8 +142,8 @@ static void on_op(void *context, const struct op *op)
 	/* Also of one within another one that has its FLOPs: its kernels may run it alone. */
 	if (!op->gpu_total_ns || !op->shape ||
 		!flops_of(op->name, op->shape, op->positions, &flops) || flops <= 0 ||
-		flops > MOST || !op_bytes(op->name, op->shape, op->positions, &bytes) ||
-		bytes > MOST) {
+		flops > MAX_WORK || !op_bytes(op->name, op->shape, op->positions, &bytes) ||
+		bytes > MAX_WORK) {
 		return;
 	}
 	if (!is_inner(op)) {

@@ -17,7 +17,7 @@ struct threads_view {
 	struct view_input input;
 	struct thread_row *rows;
 	size_t nr_rows, capacity;
-	struct idmap row_of; /* uint32_t by thread id, of the process at hand */
+	struct idmap row_of; /* uint32_t by thread id, of the current process */
 };
 
 static const struct scan_want wants[] = {

@@ -15,7 +15,7 @@ struct timeline_summary_view {
 	struct view_input input;
 	struct row *rows;
 	size_t nr_rows, capacity;
-	struct row row;	       /* of the process at hand */
+	struct row row;	       /* of the current process */
 	struct idset *names;   /* of its operators */
 	struct idset *streams; /* its places with a stream */
 };

@@ -39,7 +39,7 @@ struct user_view {
 	struct view_input input;
 	struct step_share share;
 	uint32_t nr_rows;
-	bool is_gpu; /* the process at hand has device records */
+	bool is_gpu; /* the current process has device records */
 };
 
 static const struct scan_want wants[] = {

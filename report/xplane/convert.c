@@ -23,7 +23,7 @@
 /* How the names of planes of devices begin. */
 #define DEVICE "/device:"
 /* The most threads with an id of their own; all others share the last one. */
-#define MOST_THREADS (1u << 20)
+#define MAX_THREADS (1u << 20)
 
 struct xplane_thread {
 	int64_t line;
@@ -69,7 +69,7 @@ static void count_unread(struct xplane_convert *convert, const char *what, const
 	while (i < convert->nr_unread && strcmp(convert->unread[i].name, unread.name) != 0) {
 		i++;
 	}
-	if (i == XPLANE_UNREAD_MOST) {
+	if (i == XPLANE_UNREAD_MAX) {
 		strcpy(convert->unread[--i].name, "other kinds");
 	} else if (i == convert->nr_unread) {
 		convert->unread[convert->nr_unread++] = unread;
@@ -498,7 +498,7 @@ static struct xplane_thread *thread_of(
 		thread = mem_zeroed(1, sizeof(*thread));
 		thread->line = line->id;
 		thread->id =
-			convert->nr_threads < MOST_THREADS ? ++convert->nr_threads : MOST_THREADS;
+			convert->nr_threads < MAX_THREADS ? ++convert->nr_threads : MAX_THREADS;
 		thread->seen = UINT64_MAX;
 		HASH_ADD(hh, convert->threads, line, sizeof(thread->line), thread);
 	}

@@ -16,7 +16,7 @@ struct xplane_unread {
 	uint64_t nr_events;
 };
 
-#define XPLANE_UNREAD_MOST 16u /* all others are counted with the last one */
+#define XPLANE_UNREAD_MAX 16u /* all others are counted with the last one */
 
 struct xplane_convert {
 	struct import_out *out;
@@ -29,7 +29,7 @@ struct xplane_convert {
 	uint64_t pid, profile_ns;      /* 0: unknown; when the profile began, since the epoch */
 	uint64_t first_ns, last_ns;    /* of what was kept; first > last: nothing */
 	uint64_t nr_derived, nr_marks; /* no view uses them */
-	struct xplane_unread unread[XPLANE_UNREAD_MOST];
+	struct xplane_unread unread[XPLANE_UNREAD_MAX];
 	size_t nr_unread;
 	uint64_t nr_incomplete; /* without a name or a time */
 	uint64_t nr_bad;	/* messages that are damaged */

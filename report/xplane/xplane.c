@@ -47,10 +47,10 @@ enum {
 /* Bytes that distinguish a trace: a plane with its name, which comes before its lines. */
 #define FIRST_BYTES 256u
 /* Tag and length of a field. */
-#define MOST_HEADER 20u
+#define MAX_HEADER 20u
 /* Protocol buffers have no larger messages. */
-#define MOST_BYTES (1ull << 31)
-#define PIECE	   (256u * 1024u)
+#define MAX_BYTES (1ull << 31)
+#define PIECE	  (256u * 1024u)
 
 struct part {
 	uint64_t offset, nr_bytes;
@@ -82,7 +82,7 @@ static bool is_space(const unsigned char *bytes, size_t nr_bytes, uint64_t size)
 
 	if (!wire_varint(&wire, &tag) || tag != (SPACE_PLANE << 3 | 2) ||
 		!wire_varint(&wire, &plane_bytes) || plane_bytes > size ||
-		plane_bytes > MOST_BYTES || !wire_varint(&wire, &tag)) {
+		plane_bytes > MAX_BYTES || !wire_varint(&wire, &tag)) {
 		return false;
 	}
 	if (tag == PLANE_ID << 3 && (!wire_varint(&wire, &value) || !wire_varint(&wire, &tag))) {
@@ -141,7 +141,7 @@ static int unpack(struct xplane *xplane, int packed)
 	int nr = 0;
 	bool has_file = file != NULL, is_good = fd >= 0 && has_file, is_damaged;
 
-	while (is_good && xplane->size < MOST_BYTES && (nr = gzread(file, piece, PIECE)) > 0) {
+	while (is_good && xplane->size < MAX_BYTES && (nr = gzread(file, piece, PIECE)) > 0) {
 		is_good = temp_file_write(fd, xplane->size, piece, (size_t)nr);
 		xplane->size += (uint64_t)nr;
 	}
@@ -205,7 +205,7 @@ static void find_parts(struct xplane *xplane)
 	uint64_t offset = 0;
 
 	while (offset < xplane->size && !xplane->is_cut) {
-		unsigned char bytes[MOST_HEADER];
+		unsigned char bytes[MAX_HEADER];
 		struct wire wire = wire_of(bytes, read_at(xplane, offset, bytes, sizeof(bytes)));
 		struct part part = {0};
 		uint64_t tag = 0;

@@ -128,7 +128,7 @@ START_TEST(steps_of_many_kernels_are_the_same_in_stretches)
 		const char *path = write_queue(seed * 77, nr_steps, 600);
 		static struct few whole, stretches;
 
-		run_few(&whole, path, BUDGET_MOST);
+		run_few(&whole, path, BUDGET_MAX);
 		run_few(&stretches, path, FEW);
 		ck_assert(!stretches.budget.is_too_much);
 		ck_assert_uint_eq(stretches.budget.nr_cut, 0);

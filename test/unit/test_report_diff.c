@@ -369,7 +369,7 @@ START_TEST(steps_that_warm_up_do_not_count)
 	const struct training training = {"gemm", 0, 30, 5, 0, 2, 0},
 			      plain = {"gemm", 0, 30, 5, 0, 0, 0};
 	struct diff_side side, other;
-	const struct diff_thing *kernel;
+	const struct diff_entry *kernel;
 
 	read_side(&side, make_training("a.gprof", &training), true);
 	read_side(&other, make_training("b.gprof", &plain), true);
@@ -377,7 +377,7 @@ START_TEST(steps_that_warm_up_do_not_count)
 	ck_assert_uint_eq(side.nr_excluded, 2);
 	ck_assert_uint_eq(other.nr_excluded, 0);
 	ck_assert_uint_eq(side.nr_outside, other.nr_outside);
-	kernel = idmap_get(&side.things[DIFF_KERNEL], string_pool_intern("gemm", 4));
+	kernel = idmap_get(&side.entries[DIFF_KERNEL], string_pool_intern("gemm", 4));
 	ck_assert_uint_eq(kernel->calls, 26);
 	ck_assert_double_lt(diff_side_sample(&side, kernel).mean, 60000);
 	diff_side_fini(&side);
@@ -468,26 +468,26 @@ START_TEST(slow_steps_do_not_hide_a_change)
 }
 END_TEST
 
-/* Values are kept of a bounded number of steps, the same of all things; sums are of all steps. */
+/* Values are kept of a bounded number of steps, the same of all entries; sums are of all steps. */
 START_TEST(many_steps_do_not_take_more_memory)
 {
-	const struct training training = {"gemm", 0, 3 * DIFF_MOST_VALUES, 5, 0, 0, 0};
-	const struct diff_thing *op, *step;
+	const struct training training = {"gemm", 0, 3 * DIFF_MAX_VALUES, 5, 0, 0, 0};
+	const struct diff_entry *op, *step;
 	struct process *process = streams_process(make_training("a.gprof", &training));
 	const struct cmd_input input = {.processes = &process, .nr_processes = 1};
 	struct diff_values values;
 	struct diff_side side;
 
 	diff_side_read(&side, &input, true, 0);
-	op = idmap_get(&side.things[DIFF_OPERATOR], string_pool_intern("aten::mm", 8));
-	step = idmap_get(&side.things[DIFF_STEP], string_pool_intern("step_time", 9));
+	op = idmap_get(&side.entries[DIFF_OPERATOR], string_pool_intern("aten::mm", 8));
+	step = idmap_get(&side.entries[DIFF_STEP], string_pool_intern("step_time", 9));
 	ck_assert_uint_eq(op->calls, training.nr_steps - 2);
 	ck_assert_uint_eq(step->values.nr, training.nr_steps - 2);
 	ck_assert_uint_eq(op->values.nr, side.nr_drawn);
-	ck_assert_uint_gt(side.nr_drawn, DIFF_MOST_VALUES * 9 / 10);
-	ck_assert_uint_lt(side.nr_drawn, DIFF_MOST_VALUES * 11 / 10);
+	ck_assert_uint_gt(side.nr_drawn, DIFF_MAX_VALUES * 9 / 10);
+	ck_assert_uint_lt(side.nr_drawn, DIFF_MAX_VALUES * 11 / 10);
 	values = diff_side_values(
-		&side, DIFF_OPERATOR, idmap_get(&side.things[DIFF_OPERATOR], op->name));
+		&side, DIFF_OPERATOR, idmap_get(&side.entries[DIFF_OPERATOR], op->name));
 	ck_assert_uint_eq(values.nr, side.nr_drawn);
 	ck_assert_double_eq_tol(diff_values_median(&values), 101000, 200);
 	ck_assert(!values.is_rare);
@@ -532,7 +532,7 @@ START_TEST(what_is_rare_is_compared_by_its_mean)
 	compare(&c, &before, &after);
 	ck_assert(diff_check_parse(&check, "operator:aten::rare>5%"));
 	values = diff_side_values(&c.a, DIFF_OPERATOR,
-		idmap_get(&c.a.things[DIFF_OPERATOR], string_pool_intern("aten::rare", 10)));
+		idmap_get(&c.a.entries[DIFF_OPERATOR], string_pool_intern("aten::rare", 10)));
 	ck_assert(values.is_rare);
 	ck_assert_uint_eq(values.nr, 38);
 	free(values.values);
@@ -564,7 +564,7 @@ START_TEST(samples_are_those_of_a_plain_sum)
 		squares += (values[i] - mean) * (values[i] - mean);
 	}
 	sample = diff_side_sample(
-		&side, idmap_get(&side.things[DIFF_KERNEL], string_pool_intern("gemm", 4)));
+		&side, idmap_get(&side.entries[DIFF_KERNEL], string_pool_intern("gemm", 4)));
 	ck_assert_double_eq_tol(sample.mean, mean, 1e-6);
 	ck_assert_double_eq_tol(sample.variance, squares / 27, 1e-3);
 	ck_assert_double_eq(diff_side_sample(&side, NULL).mean, 0);
@@ -575,11 +575,11 @@ END_TEST
 START_TEST(without_steps_whole_processes_are_compared)
 {
 	const struct training training = {"gemm", 0, 30, 5, 0, 0, 0};
-	const struct diff_thing *kernel;
+	const struct diff_entry *kernel;
 	struct diff_side side;
 
 	read_side(&side, make_training("a.gprof", &training), false);
-	kernel = idmap_get(&side.things[DIFF_KERNEL], string_pool_intern("gemm", 4));
+	kernel = idmap_get(&side.entries[DIFF_KERNEL], string_pool_intern("gemm", 4));
 	ck_assert_uint_eq(side.nr_samples, 1);
 	ck_assert_uint_eq(kernel->calls, 30);
 	ck_assert_uint_eq(side.nr_outside, 0);

@@ -38,7 +38,7 @@ static struct gaps *gaps_of(struct process *process)
 		if (stream_block_table(process->stream, i) == GPROF_TABLE_kernel) {
 			ck_assert(!stream_load(process->stream, i, wants[0].mask, 0, &batch));
 			gpu_activities_take(&works, &batch);
-			ck_assert_uint_le(works.runs.nr_kept, GPU_ACTIVITIES_RUNS_MOST);
+			ck_assert_uint_le(works.runs.nr_kept, GPU_ACTIVITIES_RUNS_MAX);
 		}
 	}
 	gpu_activities_end(&works);
@@ -113,7 +113,7 @@ START_TEST(the_longest_gaps_are_kept)
 	const char *path = streams_path("many.gprof");
 	struct gen *gen = gen_open(path);
 	uint32_t place = gen_place(gen, 0, 1, 7);
-	uint64_t now = START, seed = 8, nr = GAPS_MOST + 1000, all_ns = 0, kept_ns = 0;
+	uint64_t now = START, seed = 8, nr = GAPS_MAX + 1000, all_ns = 0, kept_ns = 0;
 	uint32_t nr_by_length[2000] = {0};
 	struct process *process;
 	struct gaps *gaps;
@@ -128,7 +128,7 @@ START_TEST(the_longest_gaps_are_kept)
 		add_kernel(gen, place, now, now + 1);
 		now++;
 	}
-	for (uint64_t length = 1999, left = GAPS_MOST; left; length--) {
+	for (uint64_t length = 1999, left = GAPS_MAX; left; length--) {
 		uint64_t here = nr_by_length[length] < left ? nr_by_length[length] : left;
 
 		kept_ns += here * length;
@@ -137,7 +137,7 @@ START_TEST(the_longest_gaps_are_kept)
 	gen_close(gen, "exit");
 	process = streams_process(path);
 	gaps = gaps_of(process);
-	ck_assert_uint_eq(gaps->nr, GAPS_MOST);
+	ck_assert_uint_eq(gaps->nr, GAPS_MAX);
 	ck_assert_uint_eq(gaps->nr_all, nr);
 	ck_assert_uint_eq(gaps->all_ns, all_ns);
 	ck_assert_uint_eq(gaps->kept_ns, kept_ns);
@@ -335,7 +335,7 @@ START_TEST(a_stream_that_is_written_late_does_not_fill_the_memory)
 {
 	const char *path = streams_path("late.gprof");
 	struct gen *gen = gen_open(path);
-	uint64_t nr = GPU_ACTIVITIES_RUNS_MOST + 100000;
+	uint64_t nr = GPU_ACTIVITIES_RUNS_MAX + 100000;
 	struct process *process;
 	struct gaps *gaps;
 

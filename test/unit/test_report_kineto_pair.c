@@ -67,7 +67,7 @@ START_TEST(too_many_are_refused_and_those_before_them_still_end)
 	struct kineto_pairs pairs;
 
 	kineto_pairs_init(&pairs);
-	for (uint64_t i = 1; i <= KINETO_PAIRS_MOST; i++) {
+	for (uint64_t i = 1; i <= KINETO_PAIRS_MAX; i++) {
 		ck_assert(kineto_pairs_begin(&pairs, 1, NULL, 0, i));
 	}
 	ck_assert(!kineto_pairs_begin(&pairs, 1, "x", 1, 1));
@@ -75,7 +75,7 @@ START_TEST(too_many_are_refused_and_those_before_them_still_end)
 	ck_assert(kineto_pairs_end(&pairs, 1, &found));
 	ck_assert_uint_eq(found.order, 0);
 	ck_assert(kineto_pairs_end(&pairs, 1, &found));
-	ck_assert_uint_eq(found.order, KINETO_PAIRS_MOST);
+	ck_assert_uint_eq(found.order, KINETO_PAIRS_MAX);
 	ck_assert(kineto_pairs_end(&pairs, 2, &found));
 	ck_assert(!kineto_pairs_end(&pairs, 2, &found));
 	ck_assert_uint_eq(kineto_pairs_nr_open(&pairs), 0);

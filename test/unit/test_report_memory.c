@@ -529,13 +529,13 @@ START_TEST(of_many_blocks_the_largest_are_there_and_the_others_told)
 	struct gen *gen = gen_open(path);
 	struct table *table;
 
-	for (uint32_t i = 0; i < ALLOCATIONS_MOST + 2; i++) {
+	for (uint32_t i = 0; i < ALLOCATIONS_MAX + 2; i++) {
 		add_alloc(gen, 1000 * i, 0x1000 + i, 512 + i);
 	}
 	gen_close(gen, "exit");
 	table = tables_of(&view_memory_events, path, false);
-	ck_assert_uint_eq(table->nr_rows, ALLOCATIONS_MOST);
-	ck_assert_uint_eq(tables_number(table, ALLOCATIONS_MOST - 1, "bytes"), 514);
+	ck_assert_uint_eq(table->nr_rows, ALLOCATIONS_MAX);
+	ck_assert_uint_eq(tables_number(table, ALLOCATIONS_MAX - 1, "bytes"), 514);
 	ck_assert_ptr_nonnull(strstr(table->note, "the 1000 largest of 1002 allocations"));
 	table_destroy(table);
 }

@@ -90,7 +90,7 @@ START_TEST(a_worker_that_cannot_start_takes_no_place_in_the_line)
 	open_terminal();
 	progress_start_all("writing", 2);
 	setenv("TMPDIR", "/no such folder", 1);
-	for (unsigned int i = 0; i < PROGRESS_MOST_WORKERS; i++) {
+	for (unsigned int i = 0; i < PROGRESS_MAX_WORKERS; i++) {
 		ck_assert(!worker_start(&worker, do_half, NULL));
 	}
 	unsetenv("TMPDIR");

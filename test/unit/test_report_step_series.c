@@ -145,7 +145,7 @@ START_TEST(a_trend_is_what_chance_does_not_explain)
 	}
 	ck_assert(step_series_trend(ns, NR, &percent));
 	ck_assert(percent > 8 && percent < 16);
-	ck_assert(!step_series_trend(ns, STEP_SERIES_LEAST - 1, &percent));
+	ck_assert(!step_series_trend(ns, STEP_SERIES_MIN - 1, &percent));
 }
 END_TEST
 

@@ -91,7 +91,7 @@ START_TEST(what_is_dropped_is_in_the_sums)
 	ck_assert_uint_le(lod.nr, 500);
 	ck_assert_uint_gt(lod.nr, 400);
 	check_sums(&lod, nr, busy_ns, longest_ns);
-	while (lod.nr_buckets > HTML_LOD_LEAST_BUCKETS) {
+	while (lod.nr_buckets > HTML_LOD_MIN_BUCKETS) {
 		html_lod_widen(&lod);
 		check_sums(&lod, nr, busy_ns, longest_ns);
 	}

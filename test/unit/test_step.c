@@ -593,11 +593,11 @@ START_TEST(ends_of_steps_that_have_no_room_are_counted)
 	while (notice_take(&notice)) {
 	}
 	ck_assert_int_eq(batch_init(), 0);
-	nr_late = STEP_REPORTS_MOST + 2;
+	nr_late = STEP_REPORTS_MAX + 2;
 	meanwhile = have_no_core;
 	step_range("Optimizer.step#SGD.step", 1, 2);
 	step_add_facts(true);
-	ck_assert_uint_eq(step_now(), 1 + STEP_REPORTS_MOST);
+	ck_assert_uint_eq(step_now(), 1 + STEP_REPORTS_MAX);
 	ck_assert(notice_take(&notice));
 	ck_assert_str_eq(notice.cause, "steps lost");
 	ck_assert_ptr_nonnull(strstr(notice.text, "2 ranges or calls that may end steps"));

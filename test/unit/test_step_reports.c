@@ -73,10 +73,10 @@ START_TEST(the_oldest_report_comes_first_and_slots_are_used_again)
 
 	step_reports_init(&reports);
 	ck_assert(step_reports_enter(&reports));
-	for (uint64_t i = 0; i < STEP_REPORTS_MOST; i++) {
+	for (uint64_t i = 0; i < STEP_REPORTS_MAX; i++) {
 		add(i);
 	}
-	for (uint64_t i = STEP_REPORTS_MOST; i < 10 * STEP_REPORTS_MOST; i++) {
+	for (uint64_t i = STEP_REPORTS_MAX; i < 10 * STEP_REPORTS_MAX; i++) {
 		ck_assert(step_reports_take(&reports, &report));
 		ck_assert_uint_eq(report.range.end, next++);
 		ck_assert_uint_eq(report.thread, 7);
