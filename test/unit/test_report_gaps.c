@@ -28,7 +28,9 @@ static void take_activity(void *context, const struct gpu_activity *activity)
 static struct gaps *gaps_of(struct process *process)
 {
 	struct gaps *gaps = calloc(1, sizeof(*gaps));
-	static const struct scan_want wants[] = {GPU_ACTIVITIES_WANTS};
+	static const uint32_t mask = COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) |
+				     COL_BIT(COL_kernel_place) | COL_BIT(COL_kernel_correlation) |
+				     COL_BIT(COL_kernel_shape);
 	struct gpu_activities works;
 
 	gpu_activities_begin(&works, process, take_activity, gaps);
@@ -36,7 +38,7 @@ static struct gaps *gaps_of(struct process *process)
 		struct batch batch;
 
 		if (stream_block_table(process->stream, i) == GPROF_TABLE_kernel) {
-			ck_assert(!stream_load(process->stream, i, wants[0].mask, 0, &batch));
+			ck_assert(!stream_load(process->stream, i, mask, 0, &batch));
 			gpu_activities_take(&works, &batch);
 			ck_assert_uint_le(works.runs.nr_kept, GPU_ACTIVITIES_RUNS_MAX);
 		}
