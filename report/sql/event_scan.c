@@ -19,7 +19,7 @@ uint64_t event_scan_nr_rows(const struct event_input *input, const struct event_
 		const struct stream_table *source =
 			stream_table(input->processes[i]->stream, table->source);
 
-		nr_rows += source ? source->nr_rows + source->nr_ring_rows : 0;
+		nr_rows += source ? source->nr_rows : 0;
 	}
 	return nr_rows;
 }
