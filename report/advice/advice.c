@@ -668,7 +668,9 @@ const char *advice_straggler_because(enum straggler_cause cause)
 static void add_straggler_cause(const struct straggler *straggler, struct buf *out)
 {
 	if (!straggler_words[straggler->cause].longer) {
-		buf_text(out, "; nothing that it does longer explains that");
+		buf_text(out, straggler->has_lost
+				      ? "; activities of its GPU are lost, so why is unknown"
+				      : "; nothing that it does longer explains that");
 		return;
 	}
 	buf_printf(out, "; %s", straggler_words[straggler->cause].longer);

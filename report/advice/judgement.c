@@ -134,18 +134,33 @@ const struct op_view advice_ops = {
 	.end = end_ops,
 };
 
+/* Of the process of that device, after those of the device before it. */
+static struct advice_facts *facts_of(
+	const struct advice *advice, size_t device, struct advice_facts *facts)
+{
+	while (facts->process != advice->overlap.devices[device].process) {
+		facts++;
+	}
+	return facts;
+}
+
 /* If several devices of a process delay others, the one with the longest delay counts. */
 void advice_end(struct advice *advice)
 {
+	struct straggler *stragglers = advice->stragglers.stragglers;
+	struct advice_facts *facts = advice->facts;
+
+	for (size_t i = 0; i < advice->stragglers.nr; i++) {
+		facts = facts_of(advice, i, facts);
+		stragglers[i].has_lost = budget_has_lost(&facts->launches);
+	}
 	straggler_steps_compare(
 		&advice->stragglers, advice->input.processes, advice->input.nr_processes);
+	facts = advice->facts;
 	for (size_t i = 0; i < advice->stragglers.nr; i++) {
-		const struct straggler *straggler = &advice->stragglers.stragglers[i];
-		struct advice_facts *facts = advice->facts;
+		const struct straggler *straggler = &stragglers[i];
 
-		while (facts->process != advice->overlap.devices[i].process) {
-			facts++;
-		}
+		facts = facts_of(advice, i, facts);
 		if (straggler->nr_compared &&
 			(!facts->straggler || straggler->delay_ns > facts->straggler->delay_ns)) {
 			facts->straggler = straggler;

@@ -35,6 +35,11 @@ static void *view_create(const struct view_class *class, const struct view_input
 	return state;
 }
 
+static struct view_input *input_of(const struct view_class *class, void *state)
+{
+	return (void *)((char *)state + class->state.input);
+}
+
 static struct view_used *used_of(const struct view_class *class, void *state)
 {
 	return (void *)((char *)state + class->state.used);
@@ -96,6 +101,21 @@ static void add_orders(struct gpu_activities_order *orders, struct scan *scans, 
 	}
 }
 
+/* One count of the launches is for all views that want it. */
+static void give_launches(const struct view_class *const *all, void *const *states, size_t nr,
+	const struct launch_counts *counts)
+{
+	for (size_t i = 0; i < nr; i++) {
+		struct view_input *input = input_of(all[i], states[i]);
+
+		if (all[i]->counts_launches) {
+			input->launches =
+				mem_resize(NULL, counts->nr + 1, sizeof(*input->launches));
+			memcpy(input->launches, counts->of, counts->nr * sizeof(*counts->of));
+		}
+	}
+}
+
 /*
  * Arrays have room for a used view with all its parts beside each view. The scans of the orders
  * come first, so that views have all activities when their own `end` is called. Members of a state
@@ -110,6 +130,8 @@ void view_run_with(const struct view_input *input, const struct view_class *cons
 	struct scan *scans = mem_zeroed(most + NR_ORDERS, sizeof(*scans));
 	struct op_walk *walks = mem_zeroed(most + nr_others + 1, sizeof(*walks));
 	struct gpu_activities_order orders[NR_ORDERS];
+	struct launch_counts launches = {0};
+	bool counts_launches = false;
 	size_t nr_scans = NR_ORDERS, nr_walks = 0, nr;
 
 	for (size_t i = 0; i < nr_classes; i++) {
@@ -118,6 +140,7 @@ void view_run_with(const struct view_input *input, const struct view_class *cons
 	}
 	nr = add_used(input, all, nr_classes, all_states);
 	for (size_t i = 0; i < nr; i++) {
+		counts_launches |= all[i]->counts_launches;
 		if (find_shared(all, all_states, nr, all[i], all_states[i])) {
 			continue;
 		}
@@ -139,6 +162,9 @@ void view_run_with(const struct view_input *input, const struct view_class *cons
 	for (size_t i = 0; i < nr_others; i++) {
 		walks[nr_walks++] = others[i];
 	}
+	if (counts_launches) {
+		walks[nr_walks++] = (struct op_walk){&launch_counts_ops, &launches};
+	}
 	if (nr_scans > NR_ORDERS) {
 		add_orders(orders, scans, nr_scans);
 		scan_run(input->processes, input->nr_processes, scans, nr_scans);
@@ -146,6 +172,8 @@ void view_run_with(const struct view_input *input, const struct view_class *cons
 	if (nr_walks) {
 		op_walk_run(input->processes, input->nr_processes, walks, nr_walks);
 	}
+	give_launches(all, all_states, nr, &launches);
+	launch_counts_fini(&launches);
 	free(all);
 	free(all_states);
 	free(scans);
@@ -185,6 +213,7 @@ void view_destroy(const struct view_class *class, void *state)
 	if (class->fini) {
 		class->fini(state);
 	}
+	free(input_of(class, state)->launches);
 	if (class->state.is_keyed) {
 		keyed_stats_fini((void *)((char *)state + class->state.keyed));
 	}
@@ -280,6 +309,24 @@ void view_note_devices(struct table *table, const struct view_input *input, cons
 	size_t nr_without = view_without_devices(input, &why);
 
 	view_note_without_devices(table, input, nr_without, why, instead);
+}
+
+bool view_has_lost(const struct view_input *input, const struct process *process)
+{
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		if (input->processes[i] == process) {
+			return budget_has_lost(&input->launches[i]);
+		}
+	}
+	return false;
+}
+
+void view_note_lost(struct table *table, const struct view_input *input)
+{
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		budget_warn_lost(input->processes[i], &input->launches[i]);
+		budget_note_lost(table, input->processes[i], &input->launches[i]);
+	}
 }
 
 void view_note_stepless(struct table *table, size_t nr_processes)

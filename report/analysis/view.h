@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 
+#include "report/budget/launch_counter.h"
 #include "report/ops/op_walk.h"
 #include "report/model/device_records.h"
 #include "report/model/scan.h"
@@ -57,6 +58,8 @@ struct view_input {
 	/* The same of the only process, which has begun there; NULL: there are no others. */
 	const struct rank_waits *waits;
 	struct what_if *what_if; /* what the view what-if changes; NULL: each removal by itself */
+	/* Of each process, after the pass, for a view that counts launches; it owns them. */
+	struct budget_launches *launches;
 	bool has_all_steps; /* also those that warm up and outliers, as tables of other tools */
 	bool is_merged; /* `reduce` reads the states: they also gather what only `merge` needs */
 	/* As the TensorBoard plugin has it: occupancy in whole percents, GPUs between steps, too */
@@ -145,6 +148,8 @@ struct view_class {
 	bool is_default;      /* shown without --view; others with --all */
 	bool is_empty_hidden; /* not shown without --view if it has no rows */
 	bool is_asked_only;   /* nor in JSON without --view: as long as the stream */
+	/* It shows when a GPU worked or did not: see view_note_lost. */
+	bool counts_launches;
 
 	const char *title; /* of the table */
 	const struct table_column *columns;
@@ -242,6 +247,14 @@ void view_note_devices(struct table *table, const struct view_input *input, cons
 /* The same of processes that the view has counted itself. */
 void view_note_without_devices(struct table *table, const struct view_input *input,
 	size_t nr_without, const char *why, const char *instead);
+
+/*
+ * For views that count launches. Did that process lose so many activities that nobody knows when
+ * its GPUs were idle?
+ */
+bool view_has_lost(const struct view_input *input, const struct process *process);
+/* Warns of such processes (budget_warn_lost), and notes them below the table. */
+void view_note_lost(struct table *table, const struct view_input *input);
 
 /* Notes how exact times of several processes beside each other are. */
 void view_note_clock(struct table *table, struct process *const *processes, size_t nr_processes);

@@ -155,3 +155,16 @@ void budget_warn_lost(const struct process *process, const struct budget_launche
 	}
 	buf_fini(&text);
 }
+
+void budget_note_lost(
+	struct table *table, const struct process *process, const struct budget_launches *launches)
+{
+	struct buf text = {0};
+
+	if (budget_has_lost(launches)) {
+		budget_add_lost(launches, &text);
+		table_note(table, "Process %lld: %.*s, so idle time is unknown.",
+			(long long)process->pid, (int)text.nr_bytes, text.bytes);
+	}
+	buf_fini(&text);
+}

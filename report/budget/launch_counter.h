@@ -7,6 +7,7 @@
 #define REPORT_BUDGET_LAUNCH_COUNTER_H
 
 #include "report/ops/op_walk.h"
+#include "report/table/table.h"
 #include "report/util/buf.h"
 
 /* Launches that the user chose and no graph captures. */
@@ -66,7 +67,10 @@ void budget_add_launches(struct budget_launches *sum, const struct budget_launch
 /* Adds "60 of 120 launches have no GPU activity". */
 void budget_add_lost(const struct budget_launches *launches, struct buf *out);
 
-/* Warns of them, if idle time is unknown: sanity_add. */
+/* If idle time is unknown: warns of them (sanity_add) ... */
 void budget_warn_lost(const struct process *process, const struct budget_launches *launches);
+/* ... and says so below a table. */
+void budget_note_lost(
+	struct table *table, const struct process *process, const struct budget_launches *launches);
 
 #endif

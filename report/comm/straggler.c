@@ -265,7 +265,7 @@ static void find_cause(struct straggler *straggler, const struct straggler *all,
 	if (straggler->has_phases &&
 		is_enough(straggler, mean[STRAGGLER_PHASES + PHASE_DATALOADER])) {
 		straggler->cause = STRAGGLER_LOADER;
-	} else if (is_enough(straggler, mean[STRAGGLER_IDLE])) {
+	} else if (!straggler->has_lost && is_enough(straggler, mean[STRAGGLER_IDLE])) {
 		straggler->cause = STRAGGLER_HOST;
 	} else if (is_enough(straggler, mean[STRAGGLER_COPIES])) {
 		straggler->cause = STRAGGLER_COPIED;

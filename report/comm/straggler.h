@@ -55,6 +55,7 @@ struct straggler {
 	bool has_launched; /* by phases */
 	bool has_begins;   /* of steps, on a clock that all share */
 	bool is_host;	   /* it computes on the host, see overlap.h */
+	bool has_lost;	   /* nobody knows when it was idle: budget_has_lost */
 	/* Set by stragglers_find: */
 	size_t nr_compared, nr_late;
 	/*

@@ -843,7 +843,8 @@ static bool is_worth_a_thread(const struct load *load, const struct op_load_want
 
 static bool has_any(const struct process *process, const struct op_load_want *want)
 {
-	return op_has_any(process) ||
+	/* Phases have the times of what their steps launched. */
+	return op_has_any(process) || process->nr_steps ||
 	       stream_has_rows(process->stream, table_bit(GPROF_TABLE_alloc)) ||
 	       process->py_stacks.nr || want->has_calls || want->records ||
 	       (want->has_ranges &&

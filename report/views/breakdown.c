@@ -299,6 +299,7 @@ static void add_notes(const struct breakdown_view *view, struct table *table)
 
 		budget_warn(result->process, result->is_too_much, result->nr_cut);
 		budget_warn_lost(result->process, &result->launches);
+		budget_note_lost(table, result->process, &result->launches);
 	}
 }
 
@@ -472,18 +473,6 @@ static void fill_parts(const struct result *result, struct table *table)
 	}
 }
 
-static void note_lost(const struct result *result, struct table *table)
-{
-	struct buf text = {0};
-
-	if (budget_has_lost(&result->launches)) {
-		budget_add_lost(&result->launches, &text);
-		table_note(table, "Process %lld: %.*s, so idle time is unknown.",
-			(long long)result->process->pid, (int)text.nr_bytes, text.bytes);
-	}
-	buf_fini(&text);
-}
-
 static void note_waits(const struct breakdown_view *view, struct table *table)
 {
 	uint64_t parts[NR_BUDGET_PARTS] = {0};
@@ -507,7 +496,6 @@ static void fill_budget(void *state, struct table *table)
 			nr_left_out++;
 		} else {
 			fill_parts(&view->results[i], table);
-			note_lost(&view->results[i], table);
 		}
 	}
 	note_waits(view, table);
@@ -596,7 +584,6 @@ static void fill_idle(void *state, struct table *table)
 			continue;
 		}
 		fill_idle_parts(result, table);
-		note_lost(result, table);
 	}
 	table_sort(table, "total");
 	note_left_out(table, nr_left_out);

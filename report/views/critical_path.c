@@ -29,7 +29,6 @@ struct critical_view {
 	uint64_t nr_left_out;	/* processes without steps, where others have some */
 	size_t nr_warm_up, nr_outliers;
 	bool has_all_names;
-	struct launch_counts launches;
 };
 
 static void add_pieces(struct critical_view *view)
@@ -251,9 +250,9 @@ static void note_lost(const struct critical_view *view, struct table *table)
 	struct buf text = {0};
 
 	for (size_t i = 0; i < view->input.nr_processes; i++) {
-		budget_warn_lost(view->input.processes[i], &view->launches.of[i]);
-		if (budget_has_lost(&view->launches.of[i])) {
-			budget_add_launches(&lost, &view->launches.of[i]);
+		budget_warn_lost(view->input.processes[i], &view->input.launches[i]);
+		if (budget_has_lost(&view->input.launches[i])) {
+			budget_add_launches(&lost, &view->input.launches[i]);
 		}
 	}
 	if (lost.all) {
@@ -354,7 +353,6 @@ static void fini(void *state)
 
 	step_loader_fini(&view->load);
 	keyed_stats_fini(&view->names);
-	launch_counts_fini(&view->launches);
 }
 
 static const struct scan_want wants[] = {STEP_LOADER_WANTS};
@@ -370,6 +368,7 @@ VIEW(critical_path, 230) = {
 		 "of the next one. What the path runs through is not what the view budget counts: "
 		 "a kernel that nothing waits for is in no segment.",
 	.is_empty_hidden = true,
+	.counts_launches = true,
 	.title = "Critical path",
 	VIEW_COLUMNS(columns),
 	VIEW_KEYED_STATE(struct critical_view, kinds),
@@ -381,7 +380,6 @@ VIEW(critical_path, 230) = {
 		.call = on_call,
 		.record = on_record,
 		.end = end},
-	.parts = {{NULL, &launch_counts_ops, offsetof(struct critical_view, launches)}},
 	.init = init,
 	.fill = fill_table,
 	.fini = fini,

@@ -308,8 +308,9 @@ static void fill_table(void *state, struct table *table)
 	uint64_t nr_held = 0, nr_cut = 0;
 
 	for (size_t i = 0; i < view->input.nr_processes; i++) {
-		const struct loop *loop = &view->loops[i];
+		struct loop *loop = &view->loops[i];
 
+		loop->has_gpu &= !view_has_lost(&view->input, view->input.processes[i]);
 		nr_cut += loop->has_loader && loop->gaps.nr_all > loop->gaps.nr;
 		for (size_t k = 1; loop->has_loader && k < loop->nr_steps; k++) {
 			if (loop->steps[k].is_whole) {
@@ -326,6 +327,7 @@ static void fill_table(void *state, struct table *table)
 	if (nr_cut) {
 		table_note(table, "GPU idle time covers only the longest gaps.");
 	}
+	view_note_lost(table, &view->input);
 }
 
 static void fini(void *state)
@@ -349,6 +351,7 @@ VIEW(data_loading_steps, 430) = {
 		 "workers comes from samples and is spread evenly between two of them. The length "
 		 "of the loader's queues is not recorded.",
 	.is_empty_hidden = true,
+	.counts_launches = true,
 	.title = "Data loading by step",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct data_loading_steps_view),

@@ -231,7 +231,7 @@ enum column {
 	NAME,
 };
 
-static void fill(struct device_row *row, struct table_cell *cells)
+static void fill(const struct device_row *row, bool has_lost, struct table_cell *cells)
 {
 	uint64_t computation_ns = row->parts[COMPUTATION_PART].sum.busy_ns;
 	uint64_t communication_ns = row->parts[COMMUNICATION_PART].sum.busy_ns;
@@ -255,7 +255,9 @@ static void fill(struct device_row *row, struct table_cell *cells)
 	table_set_integer(&cells[EVENTS], nr_activities + row->nr_untimed);
 	table_set_integer(&cells[SPAN], span_ns);
 	table_set_integer(&cells[BUSY], busy_ns);
-	table_set_integer(&cells[IDLE], span_ns - busy_ns);
+	if (!has_lost) {
+		table_set_integer(&cells[IDLE], span_ns - busy_ns);
+	}
 	table_set_integer(&cells[COMPUTATION], computation_ns);
 	table_set_integer(&cells[COMMUNICATION], communication_ns);
 	table_set_integer(&cells[OVERLAP], computation_ns + communication_ns - kernels_ns);
@@ -295,12 +297,15 @@ static void fill_table(void *state, struct table *table)
 	struct device_view *view = state;
 
 	for (size_t i = 0; i < view->nr_rows; i++) {
-		fill(&view->rows[i], table_add(table, &view->rows[i]));
+		struct device_row *row = &view->rows[i];
+
+		fill(row, view_has_lost(&view->input, row->process), table_add(table, row));
 	}
 	if (view->nr_without_call) {
 		table_note(table, "Launching API calls that are not recorded: %llu.",
 			(unsigned long long)view->nr_without_call);
 	}
+	view_note_lost(table, &view->input);
 }
 
 static void fini(void *state)
@@ -327,6 +332,7 @@ VIEW(device, 80) = {
 	.about = "Busy time is the union of kernels, copies and memsets; idle time is the rest of "
 		 "the span.",
 	.is_empty_hidden = true,
+	.counts_launches = true,
 	.title = "GPUs",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct device_view),

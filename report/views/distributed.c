@@ -337,6 +337,7 @@ static void fill_table(void *state, struct table *table)
 	}
 	note_counted(view, table);
 	note_devices(view, table);
+	view_note_lost(table, &view->input);
 	view_note_ranks(table, view->input.processes, view->input.nr_processes);
 	view_note_clock(table, view->input.processes, view->input.nr_processes);
 }
@@ -365,6 +366,7 @@ VIEW(distributed, 100) = {
 		 "operators on any thread are the computation. Waiting and transfer are sums over "
 		 "the kernels of the operations that the view communication matches over ranks.",
 	.is_empty_hidden = true,
+	.counts_launches = true,
 	.title = "Computation and communication overlap",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct distributed_view),

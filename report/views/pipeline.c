@@ -237,7 +237,8 @@ static uint32_t nr_received(const struct pipeline_row *row)
 	return most;
 }
 
-static void fill(const struct pipeline_row *rows, size_t nr, struct table_cell *cells)
+static void fill(
+	const struct pipeline_row *rows, size_t nr, bool has_lost, struct table_cell *cells)
 {
 	const struct pipeline_rank *rank = rows->rank;
 	uint64_t time_ns = 0, computation_ns = 0, bubble_ns = 0;
@@ -263,8 +264,10 @@ static void fill(const struct pipeline_row *rows, size_t nr, struct table_cell *
 	}
 	table_set_integer(&cells[TIME], time_ns);
 	table_set_integer(&cells[COMPUTATION], computation_ns);
-	table_set_integer(&cells[BUBBLE], bubble_ns);
-	table_set_share(&cells[BUBBLE_SHARE], (double)bubble_ns, (double)time_ns);
+	if (!has_lost) {
+		table_set_integer(&cells[BUBBLE], bubble_ns);
+		table_set_share(&cells[BUBBLE_SHARE], (double)bubble_ns, (double)time_ns);
+	}
 	if (received > 0 && rank->nr_stages) {
 		table_set_share(
 			&cells[IDEAL_SHARE], rank->nr_stages - 1, received + rank->nr_stages - 1);
@@ -307,7 +310,7 @@ static void fill_table(void *state, struct table *table)
 			nr++) {
 		}
 		cells = table_add_row(table);
-		fill(first, nr, cells);
+		fill(first, nr, view_has_lost(&view->input, first->process), cells);
 		if (view->input.is_detailed) {
 			table_set_integer(&cells[STEP], first->process->steps[first->place].step);
 		}
@@ -319,6 +322,7 @@ static void fill_table(void *state, struct table *table)
 			"form no pipeline.",
 			view->pipeline.nr_meshed);
 	}
+	view_note_lost(table, &view->input);
 	view_note_ranks(table, view->input.processes, view->input.nr_processes);
 	view_note_clock(table, view->input.processes, view->input.nr_processes);
 }
@@ -342,6 +346,7 @@ VIEW(pipeline, 120) = {
 		 "nothing while a send or receive waits for its other side. The ideal bubble is "
 		 "that of stages that take equally long.",
 	.is_empty_hidden = true,
+	.counts_launches = true,
 	.title = "Pipeline",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct pipeline_view),

@@ -115,7 +115,7 @@ enum column {
 	BLOCKED_TIME,
 };
 
-static void fill(const struct queue_depth_row *row, struct table_cell *cells)
+static void fill(const struct queue_depth_row *row, bool has_lost, struct table_cell *cells)
 {
 	const struct queue_depth *queue = &row->queue;
 	uint64_t span_ns = queue->last > queue->first ? queue->last - queue->first : 0;
@@ -129,7 +129,9 @@ static void fill(const struct queue_depth_row *row, struct table_cell *cells)
 	table_set_integer(&cells[SPAN], span_ns);
 	if (span_ns) {
 		table_set_number(&cells[MEAN], (double)queue->area / (double)span_ns);
-		table_set_share(&cells[EMPTY], queue->empty_ns, span_ns);
+		if (!has_lost) {
+			table_set_share(&cells[EMPTY], queue->empty_ns, span_ns);
+		}
 		table_set_share(&cells[FULL], queue->full_ns, span_ns);
 	}
 }
@@ -162,7 +164,9 @@ static void fill_table(void *state, struct table *table)
 	struct queue_depth_view *view = state;
 
 	for (size_t i = 0; i < view->nr_rows; i++) {
-		fill(&view->rows[i], table_add(table, &view->rows[i]));
+		struct queue_depth_row *row = &view->rows[i];
+
+		fill(row, view_has_lost(&view->input, row->process), table_add(table, row));
 	}
 	table_sort(table, "launches");
 	if (view->nr_without_call) {
@@ -171,6 +175,7 @@ static void fill_table(void *state, struct table *table)
 			text_many(view->nr_without_call, "activity has", "activities have"));
 	}
 	view_note_devices(table, &view->input, "");
+	view_note_lost(table, &view->input);
 }
 
 static void fini(void *state)
@@ -191,6 +196,7 @@ VIEW(queue, 210) = {
 		 "to run. A CUDA graph counts once. A queue counts as full at 1,000 launches; "
 		 "streams hold about 1,024.",
 	.is_empty_hidden = true,
+	.counts_launches = true,
 	.title = "Launch queue depth",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct queue_depth_view),

@@ -288,7 +288,9 @@ static void fill(const struct straggler *straggler, const struct overlap_device 
 	}
 	table_set_number(&cells[COMPUTATION], mean[STRAGGLER_COMPUTATION]);
 	table_set_number(&cells[COPIES], mean[STRAGGLER_COPIES]);
-	table_set_number(&cells[IDLE], mean[STRAGGLER_IDLE]);
+	if (!straggler->has_lost) {
+		table_set_number(&cells[IDLE], mean[STRAGGLER_IDLE]);
+	}
 	if (straggler->has_begins) {
 		table_set_number(&cells[BEGIN], mean[STRAGGLER_BEGIN]);
 	}
@@ -389,6 +391,10 @@ static void fill_table(void *state, struct table *table)
 	struct straggler_view *view = state;
 	size_t nr_steps = 0, nr_slow;
 
+	for (size_t i = 0; i < view->steps.nr; i++) {
+		view->steps.stragglers[i].has_lost =
+			view_has_lost(&view->input, view->overlap.devices[i].process);
+	}
 	straggler_steps_compare(&view->steps, view->input.processes, view->input.nr_processes);
 	for (size_t i = 0; i < view->steps.nr; i++) {
 		struct straggler *straggler = &view->steps.stragglers[i];
@@ -406,6 +412,7 @@ static void fill_table(void *state, struct table *table)
 		table_note(
 			table, "No step has an end on two ranks, so there is nothing to compare.");
 	}
+	view_note_lost(table, &view->input);
 	view_note_ranks(table, view->input.processes, view->input.nr_processes);
 	view_note_fit(table, view->input.processes, view->input.nr_processes);
 }
@@ -439,6 +446,7 @@ VIEW(stragglers, 110) = {
 		 "Operations of "
 		 "gloo, MPI and UCC count as communication of all GPUs of their process.",
 	.is_empty_hidden = true,
+	.counts_launches = true,
 	.title = "Stragglers",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct straggler_view),

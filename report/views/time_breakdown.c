@@ -2,7 +2,8 @@
 /*
  * What each device did with its time, as the temporal breakdown of HolisticTraceAnalysis. All
  * time of the span counts once, as the first that applies of computation, communication, memcpys
- * and memsets, idle. So the shares add up to 100 %.
+ * and memsets, idle. So the shares add up to 100 %, but where launches lack their activities:
+ * there idle time is unknown.
  */
 #include <stdlib.h>
 
@@ -44,7 +45,7 @@ enum column {
 	SHARES = MEMORY + 1,
 };
 
-static void fill(const struct overlap_device *device, struct table_cell *cells)
+static void fill(const struct overlap_device *device, bool has_lost, struct table_cell *cells)
 {
 	const struct overlap_times *times = &device->all;
 	uint64_t span_ns = overlap_all(times, 0);
@@ -55,7 +56,7 @@ static void fill(const struct overlap_device *device, struct table_cell *cells)
 	ns[MEMORY - IDLE] = times->ns[OVERLAP_MEMORY];
 	view_fill_device(device->process, device->device, cells);
 	table_set_integer(&cells[SPAN], span_ns);
-	for (unsigned int i = 0; i < NR_TIMES; i++) {
+	for (unsigned int i = has_lost; i < NR_TIMES; i++) {
 		table_set_integer(&cells[IDLE + i], ns[i]);
 		table_set_share(&cells[SHARES + i], ns[i], span_ns);
 	}
@@ -85,9 +86,12 @@ static void fill_table(void *state, struct table *table)
 	struct time_breakdown_view *view = state;
 
 	for (size_t i = 0; i < view->overlap.nr_devices; i++) {
-		fill(&view->overlap.devices[i], table_add_row(table));
+		const struct overlap_device *device = &view->overlap.devices[i];
+
+		fill(device, view_has_lost(&view->input, device->process), table_add_row(table));
 	}
 	view_note_devices(table, &view->input, "");
+	view_note_lost(table, &view->input);
 }
 
 static void fini(void *state)
@@ -107,6 +111,7 @@ VIEW(time_breakdown, 90) = {
 		 "outliers and the time between steps. Of the steps that count, and of a process "
 		 "with all its GPUs, the view budget tells the same.",
 	.is_empty_hidden = true,
+	.counts_launches = true,
 	.title = "GPU time breakdown",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct time_breakdown_view),

@@ -204,7 +204,8 @@ static const struct table_column columns[] = {
 
 static void fill_table(void *state, struct table *table)
 {
-	struct utilization *usage = &((struct utilization_view *)state)->usage;
+	struct utilization_view *view = state;
+	struct utilization *usage = &view->usage;
 
 	for (size_t i = 0; i < usage->nr_series; i++) {
 		if (usage->series[i].weight > 0) {
@@ -212,6 +213,7 @@ static void fill_table(void *state, struct table *table)
 		}
 	}
 	add_note(usage, table);
+	view_note_lost(table, &view->input);
 }
 
 /* ---- over time ---- */
@@ -367,7 +369,8 @@ static const struct table_column time_columns[] = {
 
 static void fill_time(void *state, struct table *table)
 {
-	struct utilization *usage = &((struct utilization_view *)state)->usage;
+	struct utilization_view *view = state;
+	struct utilization *usage = &view->usage;
 
 	for (size_t i = 0; i < usage->nr_series; i++) {
 		const struct utilization_series *series = &usage->series[i];
@@ -379,6 +382,7 @@ static void fill_time(void *state, struct table *table)
 			add_buckets(usage, series, k, table);
 		}
 	}
+	view_note_lost(table, &view->input);
 }
 
 VIEW(utilization, 440) = {
@@ -401,6 +405,7 @@ VIEW(utilization, 440) = {
 		"between two samples, by that time. \"held back by limit\" is how long the CPU "
 		"limit of the container kept threads that were ready from running, in percent of "
 		"one core.",
+	.counts_launches = true,
 	.title = "Utilization",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct utilization_view),
@@ -417,6 +422,7 @@ VIEW(utilization_time, 450) = {
 		 "process. CPU(Process) is a share of one core, CPU(System) of all cores. A value "
 		 "is n/a if no sample lies in the bucket.",
 	.is_empty_hidden = true,
+	.counts_launches = true,
 	.title = "Utilization over time",
 	VIEW_COLUMNS(time_columns),
 	VIEW_SHARED_STATE(struct utilization_view, shared),

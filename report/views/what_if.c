@@ -13,7 +13,6 @@
 struct what_if_view {
 	struct view_input input;
 	struct prediction prediction;
-	struct launch_counts launches;
 };
 
 /* All that was asked for at once, or each removal. */
@@ -271,8 +270,8 @@ static void fill_table(void *state, struct table *table)
 
 	prediction_end(&view->prediction);
 	for (size_t i = 0; i < nr_processes; i++) {
-		prediction_set_launches(&view->prediction, i, &view->launches.of[i]);
-		budget_warn_lost(view->input.processes[i], &view->launches.of[i]);
+		prediction_set_launches(&view->prediction, i, &view->input.launches[i]);
+		budget_warn_lost(view->input.processes[i], &view->input.launches[i]);
 		nr_replayed += prediction->of[i].nr_steps != 0;
 	}
 	if (nr_replayed > 1 && prediction->is_joined) {
@@ -306,7 +305,6 @@ static void fini(void *state)
 	struct what_if_view *view = state;
 
 	prediction_fini(&view->prediction);
-	launch_counts_fini(&view->launches);
 }
 
 VIEW(what_if, 25) = {
@@ -317,11 +315,11 @@ VIEW(what_if, 25) = {
 		 "waited for what, with one thing changed. The command whatif changes what you "
 		 "choose.",
 	.is_asked_only = true,
+	.counts_launches = true,
 	.title = "What if",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct what_if_view),
-	.parts = {{&prediction_scan, &prediction_ops, offsetof(struct what_if_view, prediction)},
-		{NULL, &launch_counts_ops, offsetof(struct what_if_view, launches)}},
+	.parts = {{&prediction_scan, &prediction_ops, offsetof(struct what_if_view, prediction)}},
 	.init = init,
 	.fill = fill_table,
 	.fini = fini,

@@ -96,8 +96,10 @@ odd early 3 "a.json': GPU activities of 1 launch start before their launch"
 is "50000 20000 50000 50000 50000 49500 50000 50000" "$(jq -r '.operator.rows | sort_by(.name) | map(select(.name | test("^aten::[a-d]$")) | .total_ns, .self_ns) | map(tostring) | join(" ")' "$T/json")" "times of operators that overlap"
 is 1 "$(grep -c '1 operator overlaps one that began later on the same thread and ended later' "$T/json")" "a note on them"
 
-# Without the activities of launches no view that divides idle time does so; tables of events are as good as ever.
-for view in headline budget idle idle-gaps breakdown advice what-if critical-path; do
+# Without the activities of launches no view that divides idle time does so, nor has any figure of it; tables of events are
+# as good as ever.
+for view in headline budget idle idle-gaps breakdown gpu-summary advice what-if critical-path device time-breakdown distributed \
+	stragglers pipeline queue data-loading-steps utilization utilization-time; do
 	"$REPORT" --view $view "$T/lost" >"$T/out" 2>"$T/err"
 	is "3 1" "$? $(grep -c "a.json': 50 of 100 launches have no GPU activity, so idle time is unknown" "$T/err")" "status of $view without half of the activities"
 	"$REPORT" --view $view "$T/hardly-lost" >"$T/out" 2>"$T/err"
@@ -105,6 +107,15 @@ for view in headline budget idle idle-gaps breakdown advice what-if critical-pat
 done
 "$REPORT" "$T/lost" 2>/dev/null >"$T/out"
 is "INCOMPLETE: 50 of 100 launches have no GPU activity" "$(sed -n 2p "$T/out")" "the first screen says so"
+views=$("$REPORT" help summary | sed -n '/^Views/,/^$/ s/^  \([a-z-]*\).*/\1/p' | paste -sd, -)
+for case in lost hardly-lost; do
+	"$REPORT" --view "$views" --format json "$T/$case" 2>/dev/null >"$T/json"
+	jq -r 'to_entries[] | select(.key != "headline" and (.value | type) == "object") | .key as $view | .value.rows[]? |
+		to_entries[] | select((.key | test("idle|empty")) and .value != null) | "\($view).\(.key)"' "$T/json" | sort -u >"$T/$case.idle"
+done
+is "" "$(cat "$T/lost.idle")" "figures of idle time without half of the activities"
+is "device.idle_ns queue.empty_pct time_breakdown.idle_ns time_breakdown.idle_pct" "$(paste -sd' ' "$T/hardly-lost.idle")" \
+	"figures of idle time without two in a hundred"
 "$REPORT" --view budget,idle --format json "$T/lost" 2>/dev/null >"$T/json"
 is "Computing,Idle or not recorded Idle or not recorded" "$(jq -r '[.budget, .idle] | map(.rows | map(.part) | join(",")) | join(" ")' "$T/json")" "parts"
 "$REPORT" --view what-if --format json "$T/lost" 2>/dev/null >"$T/json"
