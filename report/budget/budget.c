@@ -820,7 +820,9 @@ void budget_fini(struct budget *budget)
 	long_calls_fini(&budget->long_calls);
 	idmap_fini(&budget->slow.ns);
 	idmap_fini(&budget->waits.ns);
-	free(budget->works.items);
+	for (unsigned int i = 0; i < BUDGET_RUNS; i++) {
+		free(budget->runs[i].items);
+	}
 	free(budget->stray_works.items);
 	device_work_fini(&budget->work);
 	free(budget->steps);

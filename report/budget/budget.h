@@ -101,8 +101,8 @@ struct budget_step {
 	uint64_t devices_end_ns;   /* `devices` are up to there */
 	uint64_t ns[NR_BUDGET_PARTS];
 	/*
-	 * By what the host did: parts of latency, dependencies and unknown time, and of gaps that
-	 * a wait opened
+	 * By what the host did: parts of latency and dependencies, with budget.has_late, and of
+	 * unknown time; parts of gaps that a wait opened
 	 */
 	uint64_t late_ns[NR_HOST_STATES + 1], drained_ns[NR_HOST_STATES + 1];
 	struct device_utilization *devices; /* nr_devices of the budget at that time */
@@ -119,6 +119,7 @@ struct budget_gap {
 	const struct budget_step *step;
 	uint64_t begin, end;
 	uint64_t ns[NR_BUDGET_IDLE]; /* by part, from BUDGET_HOST on */
+	bool is_of_host;	     /* else all of it is latency or a dependency */
 	bool is_drained;	     /* opened by a wait */
 	bool is_cut;		     /* no work ends it, or work behind a later piece of it does */
 	/*
@@ -155,6 +156,9 @@ struct budget_works {
 	size_t head, nr, capacity; /* from head on; of a heap it is 0 */
 };
 
+/* So many streams may be at work for which the host is ahead by different times. */
+#define BUDGET_RUNS 4u
+
 /* The call that took longest, all its calls together. */
 struct call_top {
 	struct idmap ns; /* uint64_t by name */
@@ -173,10 +177,10 @@ struct budget {
 	uint64_t before_ns;    /* end of the work that was launched before the first step */
 	struct interval_queue busy[NR_BUDGET_BUSY];
 	struct host_states host;
-	/* Work of what is not closed: most of it comes by falling begins; the rest is a heap, what
-	 * begins last on top. */
-	struct budget_works works, stray_works;
-	size_t nr_works;	 /* of both */
+	/* Work of what is not closed: most of it comes by falling begins, stream for stream; the
+	 * rest is a heap, what begins last on top. */
+	struct budget_works runs[BUDGET_RUNS], stray_works;
+	size_t nr_works;	 /* of all of them */
 	struct budget_work next; /* the first work behind what is closed; begin 0: none */
 	struct idmap calls;	 /* by their ids in the stream, see budget.c */
 	struct long_calls long_calls;
@@ -195,6 +199,7 @@ struct budget {
 	struct device_work work;
 	size_t most; /* BUDGET_MAX; tests have it small */
 	bool has_steps, has_devices;
+	bool has_late;	  /* late_ns of steps is wanted */
 	bool has_pauses;  /* devices count until the next step begins, as in TensorBoard */
 	bool is_done;	  /* what is still to come is before the first step */
 	bool is_too_much; /* more than that at once: nothing more is kept, nothing known */

@@ -80,12 +80,30 @@ static void make_room(struct budget_works *works)
 	}
 }
 
+/* Returns the run that the work continues, the one that ends closest to it; NULL: none. */
+static struct budget_works *run_of(struct budget *budget, const struct budget_work *work)
+{
+	struct budget_works *found = NULL;
+	uint64_t begin = UINT64_MAX; /* of the last work of that run */
+
+	for (unsigned int i = 0; i < BUDGET_RUNS; i++) {
+		struct budget_works *run = &budget->runs[i];
+		uint64_t last = run->head == run->nr ? UINT64_MAX : run->items[run->nr - 1].begin;
+
+		if (work->begin <= last && (!found || last < begin)) {
+			found = run;
+			begin = last;
+		}
+	}
+	return found;
+}
+
 void budget_sweep_add_work(struct budget *budget, const struct budget_work *work)
 {
-	struct budget_works *works = &budget->works;
+	struct budget_works *works = run_of(budget, work);
 
 	budget->nr_works++;
-	if (works->head == works->nr || work->begin <= works->items[works->nr - 1].begin) {
+	if (works) {
 		make_room(works);
 		*add_to(works) = *work;
 		return;
@@ -96,23 +114,25 @@ void budget_sweep_add_work(struct budget *budget, const struct budget_work *work
 		work);
 }
 
-/* Removes the work that begins last into *work, unless that is before a time. */
-static inline bool take_work(struct budget *budget, uint64_t time, struct budget_work *work)
+static inline void pass_work(struct budget *budget, const struct budget_work *work)
 {
-	struct budget_works *works = &budget->works, *strays = &budget->stray_works;
-
-	if (strays->nr && strays->items[0].begin >= time) {
-		*work = strays->items[0];
-		strays->nr--;
-		heap_drop(strays->items, strays->nr, sizeof(*work),
-			offsetof(struct budget_work, begin), &strays->items[strays->nr]);
-	} else if (works->head < works->nr && works->items[works->head].begin >= time) {
-		*work = works->items[works->head++];
-	} else {
-		return false;
-	}
 	budget->nr_works--;
-	return true;
+	if (!budget->next.begin || work->begin < budget->next.begin ||
+		(work->begin == budget->next.begin && work->launch_end < budget->next.launch_end)) {
+		budget->next = *work;
+	}
+}
+
+static void pass_strays(struct budget *budget, uint64_t time)
+{
+	struct budget_works *strays = &budget->stray_works;
+
+	while (strays->nr && strays->items[0].begin >= time) {
+		pass_work(budget, &strays->items[0]);
+		strays->nr--;
+		heap_drop(strays->items, strays->nr, sizeof(strays->items[0]),
+			offsetof(struct budget_work, begin), &strays->items[strays->nr]);
+	}
 }
 
 /*
@@ -121,15 +141,14 @@ static inline bool take_work(struct budget *budget, uint64_t time, struct budget
  */
 static void pass_works(struct budget *budget, uint64_t time)
 {
-	struct budget_work work;
+	for (unsigned int i = 0; i < BUDGET_RUNS; i++) {
+		struct budget_works *run = &budget->runs[i];
 
-	while (take_work(budget, time, &work)) {
-		if (!budget->next.begin || work.begin < budget->next.begin ||
-			(work.begin == budget->next.begin &&
-				work.launch_end < budget->next.launch_end)) {
-			budget->next = work;
+		while (run->head < run->nr && run->items[run->head].begin >= time) {
+			pass_work(budget, &run->items[run->head++]);
 		}
 	}
+	pass_strays(budget, time);
 }
 
 /* ---- gaps ---- */
@@ -139,7 +158,9 @@ static void add_late(struct sweep *sweep, struct budget_gap *gap, enum budget_pa
 	unsigned int slot, uint64_t begin)
 {
 	gap->ns[part - BUDGET_HOST] = gap->end - begin;
-	host_sweep_add(&sweep->host, slot, begin, gap->end, sweep->step->late_ns);
+	if (sweep->budget->has_late) {
+		host_sweep_add(&sweep->host, slot, begin, gap->end, sweep->step->late_ns);
+	}
 }
 
 /* Was the gap opened by a wait? host_sweep_add has added what its launching thread did. */
@@ -186,31 +207,39 @@ static void divide_gap(struct sweep *sweep, struct budget_gap *gap)
 	}
 	add_late(sweep, gap, BUDGET_LATENCY, slot, launched);
 	host_sweep_add(&sweep->host, slot, begin, launched, gap->ns);
+	gap->is_of_host = true;
 	gap->is_drained = is_drained(sweep, gap, slot);
+}
+
+/* Adds a gap to its step. Most are latency alone. */
+static void add_parts(struct budget_step *step, const struct budget_gap *gap)
+{
+	step->ns[BUDGET_LATENCY] += gap->ns[BUDGET_LATENCY - BUDGET_HOST];
+	step->ns[BUDGET_DEPENDENCY] += gap->ns[BUDGET_DEPENDENCY - BUDGET_HOST];
+	for (unsigned int i = 0; i <= NR_HOST_STATES && gap->is_of_host; i++) {
+		step->ns[BUDGET_HOST + i] += gap->ns[i];
+	}
+	for (unsigned int i = 0; i <= NR_HOST_STATES && gap->is_drained; i++) {
+		step->drained_ns[i] += gap->ns[i];
+	}
 }
 
 static void add_gap(struct sweep *sweep, uint64_t begin, uint64_t end)
 {
 	const struct budget *budget = sweep->budget;
-	struct budget_step *step = sweep->step;
 	struct budget_gap gap;
 
 	/* In pieces: for all of it compilers write a loop that takes longer than the gap's sums. */
-	gap.step = step;
+	gap.step = sweep->step;
 	gap.begin = begin;
 	gap.end = end;
-	gap.is_drained = false;
+	gap.is_of_host = gap.is_drained = false;
 	memset(gap.ns, 0, sizeof(gap.ns));
 	memset(gap.owners, 0, sizeof(gap.owners));
 	pass_works(sweep->budget, end);
 	divide_gap(sweep, &gap);
-	for (unsigned int i = 0; i < NR_BUDGET_IDLE; i++) {
-		step->ns[BUDGET_HOST + i] += gap.ns[i];
-	}
-	for (unsigned int i = 0; i <= NR_HOST_STATES && gap.is_drained; i++) {
-		step->drained_ns[i] += gap.ns[i];
-	}
-	if (budget->site_of) {
+	add_parts(sweep->step, &gap);
+	if (budget->site_of && gap.is_of_host) {
 		gap_owners_find(&sweep->budget->owners, begin, end, gap.owners);
 	}
 	if (budget->on_gap) {

@@ -18,10 +18,15 @@ void budget_sweep(struct budget *budget, struct budget_step *step, uint64_t begi
 /* The i-th of budget.nr_works, in no order. */
 static inline const struct budget_work *budget_sweep_work(const struct budget *budget, size_t i)
 {
-	size_t nr = budget->works.nr - budget->works.head;
+	for (unsigned int k = 0; k < BUDGET_RUNS; k++) {
+		size_t nr = budget->runs[k].nr - budget->runs[k].head;
 
-	return i < nr ? &budget->works.items[budget->works.head + i]
-		      : &budget->stray_works.items[i - nr];
+		if (i < nr) {
+			return &budget->runs[k].items[budget->runs[k].head + i];
+		}
+		i -= nr;
+	}
+	return &budget->stray_works.items[i];
 }
 
 #endif

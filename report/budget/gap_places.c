@@ -134,10 +134,14 @@ void gap_places_take(
 {
 	const struct taken taken = {gap, group};
 	const uint64_t *ns = gap->ns;
-	uint64_t user = ns[HOST_RANGE] + ns[HOST_USER];
+	uint64_t user;
 
 	add_launch(places, GAP_COST_ALL, &taken, gap->end - gap->begin);
 	add_launch(places, GAP_COST_LATENCY, &taken, ns[BUDGET_LATENCY - BUDGET_HOST]);
+	if (!gap->is_of_host) {
+		return;
+	}
+	user = ns[HOST_RANGE] + ns[HOST_USER];
 	if (!gap->is_drained) {
 		add_launch(places, GAP_COST_HOST, &taken,
 			ns[HOST_LAUNCH] + ns[HOST_CALL] + ns[HOST_OPERATOR] + user);

@@ -166,6 +166,7 @@ void op_kind_find(struct op_kind *kind, uint32_t name, uint8_t framework, uint8_
 	enum op_class class = find_class(name, framework, scope);
 
 	kind->is_asked = false;
+	kind->row_name = op_row_name(name);
 	kind->class = (uint8_t) class;
 	kind->is_user = find_is_user(name, framework, scope, class);
 	kind->is_step = begins_with(string_pool_text(name, NULL), "ProfilerStep#") ||

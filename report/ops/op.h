@@ -105,6 +105,7 @@ uint32_t op_row_name(uint32_t name);
 /* The meaning of an operator's name. */
 struct op_kind {
 	uint64_t key;
+	uint32_t row_name;   /* see op_row_name */
 	uint8_t class;	     /* enum op_class */
 	uint8_t is;	     /* OP_IS_OPERATOR, _USER or _MODULE; OP_IS_AROUND */
 	bool is_user;	     /* see op_is_user */

@@ -78,6 +78,7 @@ static void begin(struct breakdown_view *view, struct process *process, bool has
 {
 	rank_waits_begin(&view->waits);
 	budget_begin(&view->budget, process, has_devices);
+	view->budget.has_late = true;
 	view->budget.has_pauses = view->input.is_of_plugin;
 	view->budget.rank_waits = view->input.waits ? view->input.waits : &view->waits;
 	if (has_owners(view)) {

@@ -68,7 +68,8 @@ static inline bool is_key(const struct key *x, const struct key *y)
 static struct row *find_row(struct operator_view *view, const struct op *op)
 {
 	bool is_by_shape = view->input.is_detailed && !view->input.is_merged;
-	struct key key = {.name = op_row_name(op->name), .shape = is_by_shape ? op->shape : 0};
+	struct key key = {.name = op_kind(op->name, op->framework, op->scope)->row_name,
+		.shape = is_by_shape ? op->shape : 0};
 	struct row *row, **recent;
 
 	if (view->input.is_per_thread) {
