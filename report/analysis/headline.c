@@ -196,6 +196,7 @@ static void add_step(struct headline *headline, const struct budget_step *step,
 	}
 	memcpy(to->parts, step->ns, sizeof(to->parts));
 	memcpy(to->drained, step->drained_ns, sizeof(to->drained));
+	to->capture_ns = step->capture_ns;
 	at->nr_steps++;
 }
 
@@ -572,6 +573,8 @@ static void set_sums(
 		for (unsigned int k = 0; k <= NR_HOST_STATES; k++) {
 			figures->drained[k] += steps[i]->drained[k];
 		}
+		figures->capture_ns += steps[i]->capture_ns;
+		figures->nr_capturing += steps[i]->capture_ns != 0;
 		for (unsigned int k = 0; k < NR_PHASES; k++) {
 			figures->phases[k] += steps[i]->phases[k];
 			figures->phases_ns += steps[i]->phases[k];

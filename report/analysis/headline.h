@@ -40,6 +40,7 @@ struct headline_step {
 	uint32_t place; /* as in budget_step */
 	uint64_t parts[NR_BUDGET_PARTS], phases[NR_PHASES];
 	uint64_t drained[NR_HOST_STATES + 1]; /* as in budget_step */
+	uint64_t capture_ns;		      /* the same */
 	bool counts, is_outlier;	      /* as counted_steps.h has it */
 	struct headline_flops flops;
 };
@@ -89,6 +90,7 @@ struct headline_figures {
 	double trend_pct;
 	uint64_t parts_ns, parts[NR_BUDGET_PARTS]; /* of the first: all of them together */
 	uint64_t drained[NR_HOST_STATES + 1];	   /* of these, in gaps that a wait opened */
+	uint64_t capture_ns, nr_capturing;	   /* captures of graphs; steps with any */
 	struct budget_launches launches;
 	bool has_lost;		       /* a process has unknown idle time, see budget.h */
 	uint32_t slow_name, wait_name; /* as in headline_process, of the first that has one */

@@ -594,6 +594,25 @@ void budget_enter(struct budget *budget, const struct op *op)
 	}
 }
 
+/*
+ * Adds a capture to the step in which it begins: until it ends, launches of its thread run nothing.
+ * Of captures at the same time the one that ends first in the pass counts.
+ */
+static void see_capture(struct budget *budget, const struct op_call *call,
+	const struct launch_name *name, uint64_t begin, uint64_t end)
+{
+	uint32_t step = budget->has_steps ? step_at(budget, call->step) : 1;
+
+	if (name->ends_capture && !budget->capture_end) {
+		budget->capture_end = end;
+	} else if (name->begins_capture && budget->capture_end) {
+		if (step && step <= budget->nr_steps) {
+			budget->steps[step - 1].capture_ns += budget->capture_end - begin;
+		}
+		budget->capture_end = 0;
+	}
+}
+
 /* Keeps the call until what it launched has been seen: add_last_call. */
 void budget_call(struct budget *budget, const struct op_call *call, const struct op *op)
 {
@@ -613,6 +632,7 @@ void budget_call(struct budget *budget, const struct op_call *call, const struct
 		state = HOST_STARTUP;
 	}
 	launch_counter_call(&budget->counter, budget->process, call, &info->launch);
+	see_capture(budget, call, &info->launch, begin, end);
 	budget->call.name = info->name;
 	budget->call.has_site = gap_owners_has(state);
 	budget->call.site = budget->call.has_site ? site_of(budget, 0, call, op) : 0;

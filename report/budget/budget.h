@@ -105,6 +105,7 @@ struct budget_step {
 	 * unknown time; parts of gaps that a wait opened
 	 */
 	uint64_t late_ns[NR_HOST_STATES + 1], drained_ns[NR_HOST_STATES + 1];
+	uint64_t capture_ns; /* between the calls that begin and end the capture of a graph */
 	struct device_utilization *devices; /* nr_devices of the budget at that time */
 	size_t nr_devices;
 	bool is_begun; /* its last stretch is closed, so its end is known */
@@ -194,7 +195,8 @@ struct budget {
 		uint8_t state, table;
 		bool is_there, is_chosen, is_in_step, has_site;
 	} call;
-	uint8_t last_slot; /* of the thread that launched last; HOST_OTHERS: unknown */
+	uint64_t capture_end; /* of the capture of a graph that is under way, going back; 0: none */
+	uint8_t last_slot;    /* of the thread that launched last; HOST_OTHERS: unknown */
 	bool has_last;
 	struct device_work work;
 	size_t most; /* BUDGET_MAX; tests have it small */

@@ -24,7 +24,8 @@
 #define MIN_REACH_PCT 3.0
 #define MIN_SAVED_PCT 1.0
 
-/* Above this share, start-up leaves too little of a recording without steps to judge. */
+/* Above this share, the capture of graphs leaves nothing else to judge, and start-up leaves too
+ * little of a recording without steps to judge. */
 #define MUCH_STARTUP_PCT 50.0
 
 /*
@@ -403,25 +404,46 @@ static void add_host(struct verdict *verdict)
 	}
 }
 
-/* Returns what it takes of the step or the recording, in percent. */
+/* Returns all time in which GPUs were idle. */
+static double idle(const struct verdict *verdict)
+{
+	double ns = 0;
+
+	for (unsigned int i = BUDGET_HOST; i < NR_BUDGET_PARTS; i++) {
+		ns += part(verdict, i);
+	}
+	return ns;
+}
+
+/*
+ * Returns what it takes of the step or the recording, in percent. A recording that is mostly the
+ * capture of graphs is start-up, however long its calls are.
+ */
 static double add_startup(struct verdict *verdict)
 {
 	double ns = state(verdict, HOST_STARTUP);
+	double capture_ns = verdict_per_step(verdict, (double)verdict->figures.capture_ns);
 
 	if (!verdict->figures.has_steps) {
 		ns += state(verdict, HOST_ALLOCATION);
+	}
+	capture_ns = capture_ns < idle(verdict) ? capture_ns : idle(verdict);
+	if (capture_ns > ns && 100 * capture_ns > MUCH_STARTUP_PCT * step_ns(verdict)) {
+		verdict->is_capture = true;
+		ns = capture_ns;
 	}
 	add(verdict, VERDICT_STARTUP, ns);
 	return 100 * ns / step_ns(verdict);
 }
 
 /*
- * A recording without steps that is mostly start-up says nothing of the loop: no further idle time
- * is a cause then.
+ * A recording without steps that is mostly start-up says nothing of the loop, nor does one that is
+ * mostly a capture: no further idle time is a cause then.
  */
 static void add_gpu_idle(struct verdict *verdict)
 {
-	if (add_startup(verdict) > MUCH_STARTUP_PCT && !verdict->figures.has_steps) {
+	if (add_startup(verdict) > MUCH_STARTUP_PCT &&
+		(verdict->is_capture || !verdict->figures.has_steps)) {
 		return;
 	}
 	add(verdict, VERDICT_READBACK,

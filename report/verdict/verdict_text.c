@@ -133,12 +133,20 @@ static void add_startup_sentence(
 				  ? (double)figures->nr_step_rows / (double)figures->nr_processes
 				  : 1;
 
-	buf_text(out, figures->has_steps ? "Start-up takes " : "Start-up and allocation take ");
+	buf_text(out, verdict->is_capture  ? "Capturing graphs takes "
+		      : figures->has_steps ? "Start-up takes "
+					   : "Start-up and allocation take ");
 	advice_add_time(out, finding->reach_ns * nr_steps);
 	buf_printf(out, " (%.1f %% of the %s)", verdict_share_pct(finding),
 		figures->has_steps ? "steps" : "recording");
-	add_call(figures->slow_name, ", most in ", out);
-	buf_text(out, figures->has_steps ? "; it happens once" : "");
+	if (verdict->is_capture) {
+		buf_text(out, "; its launches run nothing");
+	} else {
+		add_call(figures->slow_name, ", most in ", out);
+	}
+	if (figures->has_steps && (!verdict->is_capture || figures->nr_capturing <= 1)) {
+		buf_text(out, verdict->is_capture ? ", and it happens once" : "; it happens once");
+	}
 }
 
 /* Work at the same time can take more together than the time in which any of it runs. */

@@ -3,7 +3,7 @@
 # What a finding saves is what `whatif` predicts, and at most what its cause costs; each program's first finding is its
 # trouble, and rules are evidence of it without a saving of their own.
 . "$(dirname "$0")/lib.sh"
-need SIM REPORT JQ PLAIN
+need SIM REPORT JQ PYTHON PLAIN
 export LD_LIBRARY_PATH=$ROOT/$B/torch/GOOD GPROF_STEP=api:cudaStreamQuery GPROF_TORCH=ops
 
 # report COMMAND...
@@ -52,4 +52,37 @@ rm -rf "$GPROF_DIR"
 GPROF_STEP=none record env $ms "$B/integ/s_whatif" "loader_ms=40 $loop"
 "$REPORT" --view advice --format json "$GPROF_DIR" >"$T/json"
 is 0 "$(query '[.advice.rows[].finding | select(test("per step"))] | length')" "without steps no finding is of a step"
+
+# capture STEPS FROM TO: a trace with steps of 10 ms, each with a kernel, and a capture from one time (us) to another.
+capture()
+{
+	python3 - "$@" >"$T/capture.json" <<'END'
+import json, sys
+
+steps, begin, end = map(int, sys.argv[1:])
+events = []
+
+def add(name, ts, dur, cat, **args):
+    events.append({"ph": "X", "cat": cat, "name": name, "pid": 7, "tid": 9, "ts": ts, "dur": dur, "args": args})
+
+for step in range(steps):
+    at = 10000 * step
+    add(f"ProfilerStep#{step + 1}", at, 10000, "user_annotation")
+    add("cudaLaunchKernel", at + 5, 3, "cuda_runtime", correlation=1 + step)
+    add("k", at + 10, 20, "kernel", device=0, stream=7, correlation=1 + step)
+    add("cudaStreamBeginCapture", at + begin, 5, "cuda_runtime", correlation=1000 + step)
+    for i in range(begin + 100, end - 100, 100):
+        add("aten::mm", at + i, 80, "cpu_op")
+        add("cudaLaunchKernel", at + i + 20, 5, "cuda_runtime", correlation=10000 * (1 + step) + i)
+    add("cudaStreamEndCapture", at + end - 5, 5, "cuda_runtime", correlation=2000 + step)
+print(json.dumps({"traceEvents": events}))
+END
+	"$REPORT" --view findings --format json "$T/capture.json" 2>"$T/err" | jq -r '[.findings.rows[] | "\(.cause): \(.sentence)"][0]'
+}
+
+is "startup: Capturing graphs takes 8.000 ms (80.0 % of the steps); its launches run nothing, and it happens once" "$(capture 1 1000 9000)" \
+	"a step that is mostly a capture"
+is "" "$(cat "$T/err")" "stderr of a capture"
+is "startup: Capturing graphs takes 24.00 ms (80.0 % of the steps); its launches run nothing" "$(capture 3 1000 9000)" "three of them"
+is 0 "$(capture 1 1000 4000 | grep -c Capturing)" "a step that captures for less than half of its time"
 finish

@@ -21,9 +21,11 @@ import tempfile
 
 import verdict
 
-VIEWS = "budget,idle,idle-gaps,breakdown,gpu-summary,step-stats,findings,headline,critical-path,what-if,time-breakdown,overview,steps,model,distributed,benchmark,data-loading"
+VIEWS = "budget,idle,idle-gaps,breakdown,gpu-summary,step-stats,findings,headline,critical-path,what-if,time-breakdown,overview,steps,model,distributed,benchmark,data-loading,device"
 # Whose figures other formats print, too.
 SHOWN = ("headline", "findings", "budget", "idle", "breakdown", "gpu_summary", "step_stats", "time_breakdown", "overview")
+# Parts of the time of a GPU in `time-breakdown`.
+BUSY = ("computation_ns", "communication_kernels_alone_ns", "memory_alone_ns")
 IDLE = ("Idle: ", "Idle or not recorded")
 # The parts of a budget by columns of the headline: on a GPU, and on the CPU alone.
 GPU = {
@@ -325,8 +327,8 @@ def layouts(have, steps):
         if row["span_ns"] < MOST_EXACT:
             devices[row["pid"]].append(row)
     for pid, rows in devices.items():
-        for key, columns in ("computation_ns", ["computing"]), (None, list(GPU)[:3]):
-            own = [row[key] if key else row["span_ns"] - row["idle_ns"] for row in rows]
+        for keys, columns in (BUSY[:1], ["computing"]), (BUSY, list(GPU)[:3]):
+            own = [sum(row[key] for key in keys) for row in rows]
             want = busy(parts, pid, columns)
             if sum(own) < want or (not steps[pid] and max(own) > want):
                 yield f"GPUs of process {pid} have {own} of {', '.join(columns)}, budget {want}"
@@ -334,6 +336,25 @@ def layouts(have, steps):
     for of in have["overview"]:
         if of["name"] == "ProfileStep" and row and row["processes"] == 1 and row["helpers"] == 0 and of["calls"] != row["steps"]:
             yield f"overview has {of['calls']} steps, the headline {row['steps']}"
+
+
+LOST = re.compile(r"Process (\d+): \d+ of \d+ launches have no GPU (?:activity|times), so idle time is unknown")
+
+
+def lost(have):
+    """Where too many launches lack their activity, each screen of idle time says so, and none has any."""
+    said = {view: set(map(int, LOST.findall(have["notes"].get(view, "")))) for view in ("budget", "idle", "gpu_summary", "device", "time_breakdown", "distributed")}
+    for view, pids in said.items():
+        if pids != said["budget"]:
+            yield f"{view} says that idle time of processes {sorted(pids)} is unknown, budget {sorted(said['budget'])}"
+    for view in "device", "time_breakdown":
+        for row in have[view]:
+            is_whole = row["idle_ns"] is not None and (view == "device" or row["idle_ns"] + sum(row[key] for key in BUSY) == row["span_ns"])
+            if is_whole == (row["pid"] in said["budget"]):
+                yield f"{view} has {row['idle_ns']} of idle time of process {row['pid']}, which is {'un' * is_whole}known"
+    for row in have["idle"]:
+        if (row["part"] == "Idle or not recorded") != (row["pid"] in said["budget"]):
+            yield f"idle has {row['part']} of process {row['pid']}"
 
 
 def base_units(column, value):
@@ -445,6 +466,7 @@ def compare(program, path):
             yield from problems
         if not options:  # else what the chosen steps launched
             yield from layouts(have, steps)
+            yield from lost(have)
         if options or not numbers:  # gaps are of all steps
             yield from gaps(have)
             if have["headline"]:

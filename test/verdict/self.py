@@ -234,6 +234,17 @@ def devices():
     test("of work that was cut off", wrong(own=(61,), note="1 event outlasted its step and is cut off."), 0)
 
 
+def losses():
+    def wrong(idle_ns=100, device_ns=100, part="Idle: waits", note="", device_note=""):
+        row = {"pid": 1, "idle_ns": idle_ns, "computation_ns": 60, "communication_kernels_alone_ns": 40, "memory_alone_ns": 0, "span_ns": 200}
+        return len(list(same.lost({"time_breakdown": [row], "device": [{"pid": 1, "idle_ns": device_ns}], "idle": [{"pid": 1, "part": part}], "notes": {
+            **dict.fromkeys(("budget", "idle", "gpu_summary", "time_breakdown", "distributed"), note), "device": device_note or note}})))
+    note = "Process 1: 5 of 9 launches have no GPU activity, so idle time is unknown."
+    test("nothing is lost", [wrong(), wrong(idle_ns=99), wrong(idle_ns=None), wrong(device_ns=None), wrong(part="Idle or not recorded"), wrong(device_note=note)], [0, 1, 1, 1, 1, 1])
+    test("launches are lost", [wrong(None, None, "Idle or not recorded", note), wrong(100, None, "Idle or not recorded", note), wrong(None, 100, "Idle or not recorded", note),
+                               wrong(None, None, "Idle: waits", note), wrong(None, None, "Idle or not recorded", note, "-")], [0, 1, 1, 1, 1])
+
+
 def screens():
     def wrong(length=100, replayed=2, mean=50, computing=60, steps=2, printed="0.00000006", row=60, seconds="0.00000011"):
         head = {"helpers": 0, "processes": 1, "steps": 2, "warm_up_steps": 1, "outlier_steps": 0}
@@ -242,7 +253,7 @@ def screens():
             "step_stats": [{"pid": 1, "part": "Step", "steps": 2, "total_ns": 100, "avg_ns": 50, "min_ns": 40, "max_ns": 60}],
             "critical_path": [{"kind": "kernel", "name": "kernel", "total_ns": length}, {"kind": "kernel", "name": "gemm", "total_ns": 9}],
             "what_if": [{"steps": replayed, "step_ns": mean}], "headline": [head],
-            "time_breakdown": [{"pid": 1, "span_ns": 200, "idle_ns": 100, "computation_ns": computing}],
+            "time_breakdown": [{"pid": 1, "computation_ns": computing, "communication_kernels_alone_ns": 40, "memory_alone_ns": 0, "span_ns": 200}],
             "breakdown": [{"step": "average", "total_ns": 50}, {"step": "1", "total_ns": 42}, {"step": "2", "total_ns": 58}],
             "overview": [{"name": "ProfileStep", "side": "CPU", "calls": steps}], "steps": [{"pid": 1, "duration_ns": ns} for ns in (90, 50, 60)]}}
         lines = [f"gprof_budget_total_seconds{{part=\"{part}\"}} {value}" for part, value in (("Computing", printed), ("Idle: waits", "0.00000004"))]
@@ -331,6 +342,7 @@ counts()
 owners()
 ranks()
 devices()
+losses()
 screens()
 judgement()
 print(f"1..{number}")
