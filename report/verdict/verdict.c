@@ -44,6 +44,12 @@
  */
 #define OPERATORS_PCT 90.0
 
+/*
+ * If GPUs are idle for longer than that while the host is in operators, these are a cause although
+ * launches without overhead would save nothing: a few of them do much on the host.
+ */
+#define IN_OPERATORS_PCT 50.0
+
 /* A sentence has two of them. */
 #define KERNEL_NAME_WIDTH 22u
 #define NO_KERNEL_NAME	  "a kernel without a name"
@@ -396,11 +402,17 @@ static void add_host(struct verdict *verdict)
 	double calls = undrained(verdict, HOST_LAUNCH) + undrained(verdict, HOST_CALL) +
 		       undrained(verdict, HOST_OPERATOR);
 	double user = undrained(verdict, HOST_RANGE) + undrained(verdict, HOST_USER);
+	double operators = undrained(verdict, HOST_OPERATOR);
+	size_t nr = verdict->nr;
 
 	if (user > calls) {
 		add(verdict, VERDICT_USER, user);
-	} else {
-		add(verdict, VERDICT_LAUNCH, calls + user);
+		return;
+	}
+	add(verdict, VERDICT_LAUNCH, calls + user);
+	if (verdict->nr == nr && 100 * operators > IN_OPERATORS_PCT * step_ns(verdict)) {
+		verdict->is_in_operators = true;
+		add(verdict, VERDICT_USER, calls + user);
 	}
 }
 

@@ -48,8 +48,9 @@ struct verdict {
 	struct work_times work_times;
 	/* what verdict_find finds */
 	bool is_found;
-	bool is_capture;     /* start-up is the capture of graphs */
-	bool is_unexplained; /* GPUs wait long for what is not recorded, so changes are unknown */
+	bool is_capture;      /* start-up is the capture of graphs */
+	bool is_in_operators; /* VERDICT_USER is mostly in operators, few of which launch */
+	bool is_unexplained;  /* GPUs wait long for what is not recorded, so changes are unknown */
 	struct headline_figures figures;
 	struct verdict_finding findings[NR_VERDICT_CAUSES]; /* in their order */
 	size_t nr;

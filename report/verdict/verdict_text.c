@@ -214,7 +214,9 @@ static void add_kernels_sentence(
 /* Without operators nobody knows whether a framework or the program itself was at work. */
 static void add_user(const struct verdict *verdict, struct buf *out)
 {
-	if (verdict->figures.has_gpu && !verdict->figures.has_operators) {
+	if (verdict->is_in_operators) {
+		buf_text(out, "The GPU waits for the host, mostly in operators");
+	} else if (verdict->figures.has_gpu && !verdict->figures.has_operators) {
 		buf_printf(out, "The GPU waits for what the host does between its calls of %s",
 			verdict->figures.maker == DEVICE_MAKER_AMD     ? "HIP"
 			: verdict->figures.maker == DEVICE_MAKER_OTHER ? "the device"
@@ -416,6 +418,8 @@ void verdict_add_places(
 {
 	if (finding->cause == VERDICT_KERNELS || finding->cause == VERDICT_OPERATORS) {
 		add_work_places(verdict, finding, out);
+	} else if (finding->cause == VERDICT_USER && verdict->is_in_operators) {
+		add_gap_places(verdict, finding, costs_of[VERDICT_LAUNCH], out);
 	} else if (costs_of[finding->cause]) {
 		add_gap_places(verdict, finding, costs_of[finding->cause], out);
 	}

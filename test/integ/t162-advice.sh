@@ -85,4 +85,38 @@ is "startup: Capturing graphs takes 8.000 ms (80.0 % of the steps); its launches
 is "" "$(cat "$T/err")" "stderr of a capture"
 is "startup: Capturing graphs takes 24.00 ms (80.0 % of the steps); its launches run nothing" "$(capture 3 1000 9000)" "three of them"
 is 0 "$(capture 1 1000 4000 | grep -c Capturing)" "a step that captures for less than half of its time"
+
+# operators NUMBER: 20 steps of 10 ms, of which the host is in so many operators for 8.6 ms; each launches one kernel,
+# and the host waits for the last.
+operators()
+{
+	python3 - "$@" >"$T/operators.json" <<'END'
+import json, sys
+
+number = int(sys.argv[1])
+events, launches = [], 0
+
+def add(name, ts, dur, cat, **args):
+    events.append({"ph": "X", "cat": cat, "name": name, "pid": 7, "tid": 9, "ts": ts, "dur": dur, "args": args})
+
+for step in range(20):
+    at = 10000 * step
+    add(f"ProfilerStep#{step + 1}", at, 10000, "user_annotation")
+    for i in range(number):
+        dur = 8600 // number
+        begin, launches = at + 10 + i * dur, launches + 1
+        add("PjitFunction(step)", begin, dur, "cpu_op")
+        add("hipModuleLaunchKernel", begin + dur - 10, 5, "cuda_runtime", correlation=launches)
+        add("fusion", begin + dur, 1300 // number, "kernel", device=0, stream=7, correlation=launches)
+    add("hipStreamSynchronize", at + 9750, 150, "cuda_runtime")
+print(json.dumps({"traceEvents": events}))
+END
+	"$REPORT" --view findings --format json "$T/operators.json" 2>"$T/err" >"$T/json"
+	query '.findings.rows[0] | "\(.cause) \(.sentence), \(.places)"'
+}
+
+one=$(operators 1)
+is 1 "$(grep -c "^python_host The GPU waits for the host, mostly in operators; doing less there can save at most 8.*hipModuleLaunchKernel in PjitFunction(step)" <<<"$one")" \
+	"a GPU waits for one operator that launches little: $one"
+is 1 "$(operators 10 | grep -c "^launch ")" "and for ten of them"
 finish
