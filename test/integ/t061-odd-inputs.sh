@@ -51,6 +51,9 @@ write("years", [event("aten::add", 3e14, 5, "cpu_op")])
 for case, lost in (("lost", range(0, 100, 2)), ("hardly-lost", (3, 4))):
     write(case, STEPS + [event("cudaLaunchKernel", 0.5 * i, 0.1, "cuda_runtime", correlation=2 + i) for i in range(100)] +
           [event("k", 0.5 * i + 0.2, 0.2, "kernel", 0, device=0, stream=7, correlation=2 + i) for i in range(100) if i not in lost])
+for case, nr in (("ahead", 10), ("ahead-once", 1)):
+    write(case, [step(1 + i, 100 * i, 100) for i in range(nr)] + [event("cudaLaunchKernel", 100 * i + 50, 5, "cuda_runtime", correlation=2 + i) for i in range(nr)] +
+          [event("k", 300 * i + 60, 300, "kernel", 0, device=0, stream=7, correlation=2 + i) for i in range(nr)])
 write("early", [event("cudaLaunchKernel", 30, 5, "cuda_runtime", correlation=1)])
 END
 
@@ -120,6 +123,13 @@ is "device.idle_ns queue.empty_pct time_breakdown.idle_ns time_breakdown.idle_pc
 is "Computing,Idle or not recorded Idle or not recorded" "$(jq -r '[.budget, .idle] | map(.rows | map(.part) | join(",")) | join(" ")' "$T/json")" "parts"
 "$REPORT" --view what-if --format json "$T/lost" 2>/dev/null >"$T/json"
 is "7 0" "$(jq -r '.what_if.rows | "\(length) \(map(select(.saved_ns)) | length)"' "$T/json")" "predictions"
+# Where the host is ahead, steps take longer with their GPU activities than from mark to mark.
+step_line()
+{
+	"$REPORT" "$T/$1" 2>/dev/null | sed -n '/^Step/,/^Time/p' | grep -v ^Time | tr -s ' \n' ' '
+}
+is "Step 100.0 us, 360.0 us with its GPU activities " "$(step_line ahead-once)" "a step whose GPU activities end later"
+is "Step median 100.0 us, p99 100.0 us, no trend, mean 306.0 us with their GPU activities " "$(step_line ahead)" "ten of them"
 # A summary has no other idle time, and says the same when it is written and when it is read.
 for case in lost hardly-lost; do
 	[ $case = lost ] && expected="3 1" || expected="0 0"
