@@ -8,7 +8,10 @@
 
 #include "report/util/idset.h"
 
-/* The name of XLA's launches, whose trace has the name of the kernel instead. */
+/*
+ * The name of launches that a trace does not name: XLA's have the name of the kernel instead, and
+ * of others only a flow is known.
+ */
 #define IMPORT_CALL_LAUNCH "kernel launch"
 
 /*

@@ -44,9 +44,11 @@ static bool read_number(const char *text, size_t nr_bytes, uint64_t *number)
 	return has_digit && i == nr_bytes;
 }
 
-void import_step_names_add(struct import_step_names *names, uint32_t thread, const char *name,
+bool import_step_names_add(struct import_step_names *names, uint32_t thread, const char *name,
 	size_t nr_bytes, uint64_t begin, uint64_t end)
 {
+	bool is_step = false;
+
 	for (size_t i = 0; i < IMPORT_NR_STEP_NAMES; i++) {
 		size_t length = strlen(names_of_steps[i]);
 		uint64_t number;
@@ -58,10 +60,13 @@ void import_step_names_add(struct import_step_names *names, uint32_t thread, con
 			struct import_steps *steps = &names->counted[i];
 
 			import_steps_add(steps, begin, end, steps->nr, thread);
+			is_step = true;
 		} else if (read_number(name + length, nr_bytes - length, &number)) {
 			import_steps_add(&names->numbered[i], begin, end, number, thread);
+			is_step = true;
 		}
 	}
+	return is_step;
 }
 
 void import_step_names_write(struct import_step_names *names, struct import_out *out)

@@ -19,8 +19,8 @@ struct import_step_names {
 
 void import_step_names_fini(struct import_step_names *names);
 
-/* A range from begin to end, in ticks. Any name that no step has is left alone. */
-void import_step_names_add(struct import_step_names *names, uint32_t thread, const char *name,
+/* A range from begin to end, in ticks. Any name that no step has is left alone: false. */
+bool import_step_names_add(struct import_step_names *names, uint32_t thread, const char *name,
 	size_t nr_bytes, uint64_t begin, uint64_t end);
 
 /* Writes the steps, if there are any. */

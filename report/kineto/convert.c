@@ -12,181 +12,11 @@
 #include <string.h>
 
 #include "report/import/call.h"
-#include "report/util/hash.h"
+#include "report/kineto/convert_dialect.h"
 #include "report/util/buf.h"
 #include "report/model/api.h"
 #include "report/ops/op.h"
 #include "report/util/text.h"
-
-/* ---- threads ---- */
-
-#define NAME_BYTES 64u
-/* The most names kept, with or without a thread. */
-#define MAX_THREADS (1u << 20)
-
-struct thread_key {
-	uint64_t pid, tid;
-};
-
-struct kineto_thread {
-	struct thread_key key;
-	uint32_t id;   /* 0: no event of it yet */
-	uint64_t seen; /* ns */
-	char name[NAME_BYTES];
-	uint32_t process_name; /* of string_pool.h; of the process, if tid is 0 */
-	UT_hash_handle hh;
-};
-
-static void kineto_threads_fini(struct kineto_threads *threads)
-{
-	hash_free(threads->by_key);
-	*threads = (struct kineto_threads){0};
-}
-
-/* Returns the number, or for a text one that no process and no thread has. */
-static uint64_t key_of(const struct kineto_json *json, const struct kineto_event *event,
-	enum kineto_number number, int token)
-{
-	if (kineto_has(event, number) || !token) {
-		return event->numbers[number];
-	}
-	return hash_fnv_add(HASH_FNV_BEGIN, json->bytes + json->tokens[token].start,
-		       (size_t)(json->tokens[token].end - json->tokens[token].start)) |
-	       1ull << 63;
-}
-
-static struct kineto_thread *find(struct kineto_threads *threads, const struct thread_key *key)
-{
-	struct kineto_thread *thread = threads->last;
-
-	if (thread && thread->key.tid == key->tid && thread->key.pid == key->pid) {
-		return thread;
-	}
-	hash_put(threads->by_key, key, key, thread);
-	threads->last = thread;
-	return thread;
-}
-
-/* The id of the event's thread, created if it is new; counts from 1. */
-static uint32_t kineto_threads_id(struct kineto_threads *threads, const struct kineto_json *json,
-	const struct kineto_event *event)
-{
-	const struct thread_key key = {key_of(json, event, KINETO_pid, event->pid),
-		key_of(json, event, KINETO_tid, event->tid)};
-	struct kineto_thread *thread = find(threads, &key);
-
-	if (!thread->id) {
-		thread->id = ++threads->nr_ids;
-		thread->seen = event->begin;
-	}
-	thread->seen = event->begin < thread->seen ? event->begin : thread->seen;
-	return thread->id;
-}
-
-static void copy_name(char name[NAME_BYTES], const char *text, size_t nr_bytes)
-{
-	if (nr_bytes >= NAME_BYTES) {
-		nr_bytes = NAME_BYTES - 1;
-		while (nr_bytes && (text[nr_bytes] & 0xc0) == 0x80) {
-			nr_bytes--; /* not within a character of UTF-8 */
-		}
-	}
-	memcpy(name, text, nr_bytes);
-	name[nr_bytes] = '\0';
-}
-
-/* Is it a space and digits? */
-static bool is_number(const char *text, size_t nr_bytes)
-{
-	size_t i = 1;
-
-	while (i < nr_bytes && text[i] >= '0' && text[i] <= '9') {
-		i++;
-	}
-	return *text == ' ' && i > 1 && i == nr_bytes;
-}
-
-/* Kineto writes "thread 123 (name)". A thread called "thread", or "thread 123", has no name. */
-static void copy_thread_name(char name[NAME_BYTES], const char *text, size_t nr_bytes)
-{
-	const char *open =
-		nr_bytes > 8 && !memcmp(text, "thread ", 7) ? memchr(text, '(', nr_bytes) : NULL;
-
-	if (open && text[nr_bytes - 1] == ')') {
-		nr_bytes -= (size_t)(open + 2 - text);
-		text = open + 1;
-	} else if (nr_bytes >= 6 && !memcmp(text, "thread", 6) &&
-		   (nr_bytes == 6 || is_number(text + 6, nr_bytes - 6))) {
-		nr_bytes = 0;
-	}
-	copy_name(name, text, nr_bytes);
-}
-
-/* Reads the name of a thread or process from a metadata event. */
-static void kineto_threads_name(
-	struct kineto_threads *threads, struct kineto_json *json, const struct kineto_event *event)
-{
-	struct thread_key key = {key_of(json, event, KINETO_pid, event->pid),
-		key_of(json, event, KINETO_tid, event->tid)};
-	const char *text;
-	size_t nr_bytes;
-
-	if (!event->name || !event->label || HASH_COUNT(threads->by_key) >= MAX_THREADS) {
-		return;
-	}
-	if (kineto_json_is(json, event->name, "thread_name", 11)) {
-		text = kineto_json_text(json, event->label, &nr_bytes);
-		copy_thread_name(find(threads, &key)->name, text, nr_bytes);
-	} else if (kineto_json_is(json, event->name, "process_name", 12)) {
-		key.tid = 0;
-		text = kineto_json_text(json, event->label, &nr_bytes);
-		find(threads, &key)->process_name = string_pool_intern(text, nr_bytes);
-	}
-}
-
-static uint32_t cut_to_32(uint64_t number)
-{
-	return number <= UINT32_MAX ? (uint32_t)number : 0;
-}
-
-static int by_id(struct kineto_thread *a, struct kineto_thread *b)
-{
-	return (a->id > b->id) - (a->id < b->id);
-}
-
-uint32_t kineto_threads_write(
-	struct kineto_threads *threads, struct import_out *out, const char **name)
-{
-	struct kineto_thread *thread, *next, *process = NULL, *first = NULL;
-
-	HASH_SORT(threads->by_key, by_id);
-	HASH_ITER(hh, threads->by_key, thread, next)
-	{
-		struct gprof_row_thread *row;
-		uint32_t text;
-
-		if (!thread->id) {
-			continue;
-		}
-		/* Python functions outside of all threads have pid 0. */
-		first = !first || (!first->key.pid && thread->key.pid) ? thread : first;
-		text = import_out_string(out, thread->name, strlen(thread->name));
-		row = import_out_row(out, GPROF_TABLE_thread);
-		row->tick = thread->seen;
-		row->thread = thread->id;
-		row->tid = cut_to_32(thread->key.tid);
-		row->name = text;
-		row->what = GPROF_THREAD_SEEN;
-	}
-	*name = "";
-	if (first) {
-		const struct thread_key key = {first->key.pid, 0};
-
-		HASH_FIND(hh, threads->by_key, &key, sizeof(key), process);
-		*name = process ? string_pool_text(process->process_name, NULL) : "";
-	}
-	return first ? cut_to_32(first->key.pid) : 0;
-}
 
 /* ---- rows of all kinds ---- */
 
@@ -208,12 +38,12 @@ void kineto_convert_fini(struct kineto_convert *convert)
 	kineto_python_fini(&convert->python);
 	kineto_pairs_fini(&convert->pairs);
 	kineto_nccl_fini(&convert->nccl);
+	kineto_linked_fini(&convert->linked);
 	import_step_names_fini(&convert->steps);
 	free(convert->call_tables);
 }
 
-/* Returns the id of the text of a token, 0 for none. */
-static uint32_t string_of(struct kineto_convert *convert, int token)
+uint32_t kineto_convert_string(struct kineto_convert *convert, int token)
 {
 	size_t nr_bytes;
 	const char *text = token ? kineto_json_text(&convert->json, token, &nr_bytes) : "";
@@ -230,17 +60,23 @@ static struct kineto_row *new_row(struct kineto_convert *convert, uint8_t table)
 	return row;
 }
 
+struct kineto_row *kineto_convert_row(
+	struct kineto_convert *convert, uint8_t table, uint64_t begin, uint64_t end)
+{
+	struct kineto_row *row = new_row(convert, table);
+
+	row->begin = begin;
+	row->end = end;
+	convert->first_ns = row->begin < convert->first_ns ? row->begin : convert->first_ns;
+	convert->last_ns = row->end > convert->last_ns ? row->end : convert->last_ns;
+	return row;
+}
+
 /* A row from the event's begin to its end, which it must have. */
 static struct kineto_row *add_row(
 	struct kineto_convert *convert, const struct kineto_event *event, uint8_t table)
 {
-	struct kineto_row *row = new_row(convert, table);
-
-	row->begin = event->begin;
-	row->end = event->begin + event->dur;
-	convert->first_ns = row->begin < convert->first_ns ? row->begin : convert->first_ns;
-	convert->last_ns = row->end > convert->last_ns ? row->end : convert->last_ns;
-	return row;
+	return kineto_convert_row(convert, table, event->begin, event->begin + event->dur);
 }
 
 /* Returns a number of the event if it fits into 32 bits, else 0. */
@@ -255,8 +91,9 @@ static uint32_t narrow(const struct kineto_event *event, enum kineto_number numb
 
 #define UNKNOWN UINT32_MAX
 
-/* Returns the stream. Older traces without one in args call the thread "stream 7". */
-static uint32_t stream_of(const struct kineto_convert *convert, const struct kineto_event *event)
+/* Older traces without a stream in args call the thread "stream 7". */
+uint32_t kineto_convert_stream(
+	const struct kineto_convert *convert, const struct kineto_event *event)
 {
 	const struct kineto_json *json = &convert->json;
 	uint32_t stream = 0;
@@ -285,8 +122,8 @@ static uint32_t place_of(struct kineto_convert *convert, const struct kineto_eve
 	} else if (kineto_has(event, KINETO_pid)) {
 		device = narrow(event, KINETO_pid);
 	}
-	return import_out_place(
-		convert->out, device, narrow(event, KINETO_context), stream_of(convert, event));
+	return import_out_place(convert->out, device, narrow(event, KINETO_context),
+		kineto_convert_stream(convert, event));
 }
 
 /* CUPTI had no room for its times: the activity ran, and nobody knows when. */
@@ -355,7 +192,7 @@ static void add_kernel(struct kineto_convert *convert, const struct kineto_event
 		return;
 	}
 	memset(&shape, 0, sizeof(shape)); /* its padding is part of the key */
-	shape.name = string_of(convert, event->name);
+	shape.name = kineto_convert_string(convert, event->name);
 	shape.grid_x = event->grid[0];
 	shape.grid_y = event->grid[1];
 	shape.grid_z = event->grid[2];
@@ -488,16 +325,17 @@ static bool is_step(const struct kineto_convert *convert, const struct kineto_ev
 	       !memcmp(json->bytes + json->tokens[event->name].start, prefix, sizeof(prefix) - 1);
 }
 
-static void add_step(
+/* Returns whether it is a range: before Kineto, the name alone tells ranges from operators. */
+static bool add_step(
 	struct kineto_convert *convert, const struct kineto_event *event, uint32_t thread)
 {
 	size_t nr_bytes;
 	const char *name = kineto_json_text(&convert->json, event->name, &nr_bytes);
 
-	if (event->category == KINETO_RANGE || is_step(convert, event)) {
-		import_step_names_add(&convert->steps, thread, name, nr_bytes, event->begin,
-			event->begin + event->dur);
-	}
+	return (event->category == KINETO_RANGE || convert->dialect == KINETO_OLD_TORCH ||
+		       is_step(convert, event)) &&
+	       import_step_names_add(&convert->steps, thread, name, nr_bytes, event->begin,
+		       event->begin + event->dur);
 }
 
 /*
@@ -541,10 +379,10 @@ static uint32_t stack_of(struct kineto_convert *convert, const struct kineto_eve
 	return kineto_python_text(&convert->python, convert->out, text, nr_bytes);
 }
 
-static void add_op(struct kineto_convert *convert, const struct kineto_event *event)
+void kineto_convert_op(struct kineto_convert *convert, const struct kineto_event *event)
 {
 	uint32_t thread = kineto_threads_id(&convert->threads, &convert->json, event);
-	uint32_t name = string_of(convert, event->name), shape = 0;
+	uint32_t name = kineto_convert_string(convert, event->name), shape = 0;
 	uint32_t py_stack = stack_of(convert, event);
 	struct kineto_row *row;
 
@@ -567,7 +405,9 @@ static void add_op(struct kineto_convert *convert, const struct kineto_event *ev
 	row->source = GPROF_FRAMEWORK_TORCH;
 	row->kind = scope_of(convert, event);
 	row->op.is_step = is_step(convert, event);
-	add_step(convert, event, thread);
+	if (add_step(convert, event, thread) && convert->dialect == KINETO_OLD_TORCH) {
+		row->kind = OP_TORCH_USER;
+	}
 }
 
 /* Modules are operators with a nesting of their own; other functions are Python calls. */
@@ -639,16 +479,19 @@ static bool is_of_device(const struct kineto_event *event)
 	       event->numbers[KINETO_device] == event->numbers[KINETO_pid];
 }
 
-static void add_call(struct kineto_convert *convert, const struct kineto_event *event)
+void kineto_convert_call(struct kineto_convert *convert, const struct kineto_event *event)
 {
 	uint32_t thread = kineto_threads_id(&convert->threads, &convert->json, event);
-	uint32_t name = string_of(convert, event->name);
+	uint32_t name = kineto_convert_string(convert, event->name);
 	uint32_t call = import_out_call(convert->out, name, api_of(convert, event));
 	uint8_t table = call_table(convert, name, event->name);
 	uint32_t py_stack = stack_of(convert, event);
 	struct kineto_row *row = add_row(convert, event, table & (uint8_t)~IS_ASYNC);
 
-	kineto_foreign_see_call(&convert->foreign, convert->threads.last->key.pid);
+	if (convert->dialect != KINETO_ASCEND) {
+		kineto_foreign_see_call(
+			&convert->foreign, kineto_threads_key(&convert->json, event).pid);
+	}
 	row->thread = thread;
 	row->call.is_async = (table & IS_ASYNC) != 0;
 	row->call.call = (uint16_t)call;
@@ -712,7 +555,7 @@ static void add_span(struct kineto_convert *convert, struct kineto_event *event)
 {
 	uint64_t end;
 
-	if (event->category == KINETO_NONE) {
+	if (event->category == KINETO_NONE && (convert->dialect == KINETO_USUAL || event->kind)) {
 		count_kind(convert, event);
 		return;
 	}
@@ -722,9 +565,12 @@ static void add_span(struct kineto_convert *convert, struct kineto_event *event)
 		return;
 	}
 	switch (event->category) {
+	case KINETO_NONE:
+		kineto_dialect_add(convert, event);
+		break;
 	case KINETO_OP:
 	case KINETO_RANGE:
-		add_op(convert, event);
+		kineto_convert_op(convert, event);
 		break;
 	case KINETO_RUNTIME:
 	case KINETO_DRIVER:
@@ -732,7 +578,7 @@ static void add_span(struct kineto_convert *convert, struct kineto_event *event)
 		if (is_of_device(event)) {
 			convert->nr_other++;
 		} else {
-			add_call(convert, event);
+			kineto_convert_call(convert, event);
 		}
 		break;
 	case KINETO_KERNEL:
@@ -833,6 +679,9 @@ bool kineto_convert_event(struct kineto_convert *convert)
 		return false;
 	}
 	kineto_foreign_see_event(&convert->foreign, &convert->json, &event);
+	if (convert->dialect == KINETO_USUAL) {
+		kineto_dialect_find(convert, &event);
+	}
 	switch (event.phase) {
 	case 'X':
 		add_span(convert, &event);
@@ -853,6 +702,9 @@ bool kineto_convert_event(struct kineto_convert *convert)
 	case 's':
 	case 't':
 	case 'f':
+		if (event.category == KINETO_LINK) {
+			kineto_dialect_link(convert, &event);
+		}
 		convert->nr_flows++;
 		break;
 	default:

@@ -9,8 +9,10 @@
 #include "report/import/out.h"
 #include "report/import/step_names.h"
 #include "report/kineto/foreign.h"
+#include "report/kineto/linked.h"
 #include "report/kineto/pairs.h"
 #include "report/kineto/rows.h"
+#include "report/kineto/threads.h"
 #include "report/util/idmap.h"
 
 /*
@@ -42,31 +44,19 @@ void kineto_nccl_fill(struct kineto_nccl *nccl, struct kineto_json *json,
  */
 void kineto_nccl_write(struct kineto_nccl *nccl, const uint64_t *rank, struct import_out *out);
 
-/* ---- threads ---- */
-
-/* The threads and processes of a trace, by pid and tid, which are numbers or texts. */
-
-struct kineto_thread;
-
-struct kineto_threads { /* starts with all zeros */
-	struct kineto_thread *by_key;
-	struct kineto_thread *last; /* most events have the thread of the one before */
-	uint32_t nr_ids;
-};
-
-/*
- * Writes rows of the threads that have an id. Returns the pid of the first one, 0 for none, and the
- * name of its process (owned by `threads`, "" if unknown).
- */
-uint32_t kineto_threads_write(
-	struct kineto_threads *threads, struct import_out *out, const char **name);
-
 /* ---- all events ---- */
 
 /* Events of a kind ("cat") that is not read. */
 struct kineto_unread {
 	char name[40]; /* cut, and without characters that no kind has */
 	uint64_t nr_events;
+};
+
+/* Other profilers with events of the same format, and other meanings. */
+enum kineto_dialect {
+	KINETO_USUAL,
+	KINETO_OLD_TORCH, /* PyTorch's profiler before Kineto */
+	KINETO_ASCEND,	  /* trace_view.json of torch_npu's profiler */
 };
 
 #define KINETO_KINDS_MAX 16u /* all others are counted with the last one */
@@ -81,6 +71,8 @@ struct kineto_convert {
 	struct kineto_pairs pairs;
 	struct kineto_nccl nccl;
 	struct kineto_foreign foreign;
+	enum kineto_dialect dialect;
+	struct kineto_linked linked;
 	uint64_t pair_order;		/* of the begin of the current pair, 0: none */
 	struct import_step_names steps; /* ranges that may be some */
 	uint8_t *call_tables;		/* by string id; 0: not known yet */
@@ -98,5 +90,14 @@ void kineto_convert_fini(struct kineto_convert *convert);
 
 /* Converts the event in convert->json. False if it is no event. */
 bool kineto_convert_event(struct kineto_convert *convert);
+
+/* Are flows needed? Else they are most of a trace, and need not be parsed. */
+static inline bool kineto_convert_wants_flows(const struct kineto_convert *convert)
+{
+	return convert->dialect != KINETO_USUAL;
+}
+
+/* After the last event: adds the activities that only flows relate to operators. */
+void kineto_convert_linked(struct kineto_convert *convert);
 
 #endif

@@ -32,6 +32,7 @@ enum {
 	GROUP_NAME,
 	GROUP_WORDS,
 	GROUP_RANKS,
+	TASK_TYPE,
 	NO_KEY,
 };
 
@@ -61,6 +62,7 @@ static const struct key keys[] = {
 	KEY("Device Id", DEVICE_ID),
 	KEY("Python id", KINETO_python_id),
 	KEY("toContext", KINETO_to_context),
+	KEY("Task Type", TASK_TYPE),
 	KEY("Input Dims", DIMS),
 	KEY("Input type", TYPES),
 	KEY("Call stack", STACK),
@@ -74,6 +76,7 @@ static const struct key keys[] = {
 	KEY("shared memory", KINETO_shared),
 	KEY("Fwd thread id", KINETO_forward_thread),
 	KEY("graph node id", KINETO_graph_node),
+	KEY("connection_id", KINETO_connection),
 	KEY("In msg nelems", KINETO_elements_in),
 	KEY("blocks per SM", BLOCKS_PER_SM),
 	KEY("Total Reserved", KINETO_reserved),
@@ -101,16 +104,16 @@ static unsigned int find_key(const char *name, size_t nr_bytes)
 		[7] = 10,
 		[8] = 12,
 		[9] = 16,
-		[10] = 19,
-		[11] = 24,
-		[13] = 29,
-		[14] = 34,
-		[15] = 36,
-		[16] = 40,
-		[18] = 41,
-		[19] = 42,
-		[20] = 43,
-		[25] = 44};
+		[10] = 20,
+		[11] = 25,
+		[13] = 30,
+		[14] = 36,
+		[15] = 38,
+		[16] = 42,
+		[18] = 43,
+		[19] = 44,
+		[20] = 45,
+		[25] = 46};
 
 	if (nr_bytes < 3 || nr_bytes >= sizeof(first)) {
 		return NO_KEY;
@@ -175,6 +178,11 @@ static uint8_t category_of(const char *text, size_t nr_bytes)
 		{"hpu_op", KINETO_RUNTIME},
 		{"privateuse1_runtime", KINETO_RUNTIME},
 		{"privateuse1_driver", KINETO_DRIVER},
+		/* Ascend's: a queue between the thread of an operator and that of its launches. */
+		{"enqueue", KINETO_RUNTIME},
+		{"dequeue", KINETO_RUNTIME},
+		{"async_npu", KINETO_LINK},
+		{"cpu_to_cuda", KINETO_LINK},
 		{"ac2g", KINETO_FLOW},
 		{"async", KINETO_FLOW},
 	};
@@ -264,6 +272,9 @@ static void read_argument(
 	case GROUP_RANKS:
 		event->group_ranks = value;
 		break;
+	case TASK_TYPE:
+		event->task_type = value;
+		break;
 	default:
 		set_number(json, event, key, value);
 		break;
@@ -309,6 +320,8 @@ static void read_member(
 			event->has_begin = kineto_json_ns(json, value, &event->begin);
 		} else if (!memcmp(name, "ph", 2)) {
 			event->phase = nr_bytes ? *text : '\0';
+		} else if (!memcmp(name, "id", 2)) {
+			event->id = value;
 		}
 		break;
 	case 3:
@@ -386,14 +399,20 @@ static const char *const type_names[][2] = {{"float", "float32"}, {"double", "fl
 	{"unsigned short", "uint16"}, {"unsigned int", "uint32"}, {"unsigned long", "uint64"}};
 
 /* The recorder's name of an element type; NULL: no tensor. */
-static const char *type_name(const struct kineto_json *json, int token)
+static const char *type_name_of(const char *text, size_t nr_bytes)
 {
 	for (size_t i = 0; i < sizeof(type_names) / sizeof(type_names[0]); i++) {
-		if (kineto_json_is(json, token, type_names[i][0], strlen(type_names[i][0]))) {
+		if (text_is(text, nr_bytes, type_names[i][0])) {
 			return type_names[i][1];
 		}
 	}
 	return NULL;
+}
+
+static const char *type_name(const struct kineto_json *json, int token)
+{
+	return type_name_of(
+		json->bytes + json->tokens[token].start, kineto_json_length(json, token));
 }
 
 const char *kineto_shape_type(const char *name, size_t nr_bytes)
@@ -492,6 +511,58 @@ static int next_element(const struct kineto_json *json, struct elements *element
 	return token;
 }
 
+/*
+ * Ascend's profiler writes one text for all inputs: "64,3,32,32;\\r\\n;\\r\\n". This takes the next
+ * one; false at the end.
+ */
+static bool next_input(const char **at, const char *end, const char **input, size_t *nr_bytes)
+{
+	const char *next;
+
+	while (end - *at >= 2 && **at == '\\') {
+		*at += 2;
+	}
+	if (*at >= end) {
+		return false;
+	}
+	next = memchr(*at, ';', (size_t)(end - *at));
+	next = next ? next : end;
+	*input = *at;
+	*nr_bytes = (size_t)(next - *at);
+	*at = next < end ? next + 1 : end;
+	return true;
+}
+
+static void make_text_of_texts(
+	struct buf *text, const struct kineto_json *json, const struct kineto_inputs *inputs)
+{
+	const char *dims = json->bytes + json->tokens[inputs->dims].start;
+	const char *types = inputs->types ? json->bytes + json->tokens[inputs->types].start : NULL;
+	const char *end = dims + kineto_json_length(json, inputs->dims);
+	const char *end_types = types ? types + kineto_json_length(json, inputs->types) : NULL;
+	const char *sizes, *type;
+	size_t nr_sizes, nr_type, whole = 0;
+
+	while (text->nr_bytes < GPROF_TEXT_BYTES && next_input(&dims, end, &sizes, &nr_sizes)) {
+		bool has_type = types && next_input(&types, end_types, &type, &nr_type);
+		const char *name = has_type ? type_name_of(type, nr_type) : NULL;
+
+		if (text->nr_bytes) {
+			buf_text(text, ", ");
+		}
+		if (!name && !nr_sizes) {
+			buf_text(text, "scalar");
+			continue;
+		}
+		buf_text(text, name ? name : "?");
+		buf_char(text, '[');
+		buf_add(text, sizes, nr_sizes);
+		buf_char(text, ']');
+		whole = text->nr_bytes;
+	}
+	text->nr_bytes = whole;
+}
+
 /* Inputs after the last tensor or list are left out, as the recorder does. */
 static void make_text(
 	struct buf *text, const struct kineto_json *json, const struct kineto_inputs *inputs)
@@ -502,6 +573,10 @@ static void make_text(
 	size_t whole = 0; /* up to the last tensor or list */
 
 	text->nr_bytes = 0;
+	if (json->tokens[inputs->dims].type == JSMN_STRING) {
+		make_text_of_texts(text, json, inputs);
+		return;
+	}
 	for (int i = inputs->dims + 1; i < end && text->nr_bytes < GPROF_TEXT_BYTES;
 		i = kineto_json_next(json, i)) {
 		int type = next_element(json, &types), list = next_element(json, &lists);

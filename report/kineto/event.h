@@ -30,6 +30,7 @@ enum kineto_category {
 	KINETO_TRACE, /* how long the profiler was on */
 	KINETO_NCCL,  /* calls of NCCL in our own timelines, beside their kernels */
 	KINETO_FLOW,
+	KINETO_LINK, /* a flow that relates an operator to a GPU activity: see linked.h */
 };
 
 /* Numbers in `args`, with pid and tid. kineto_event.has has a bit for each. */
@@ -68,6 +69,7 @@ enum kineto_number {
 	KINETO_collective_number,
 	KINETO_source_rank,
 	KINETO_target_rank,
+	KINETO_connection, /* of Ascend's tasks, with their calls and collectives */
 	KINETO_NR_NUMBERS,
 };
 
@@ -84,6 +86,7 @@ struct kineto_event {
 	/* tokens, 0: none */
 	int name, kind, pid, tid, dims, types, concrete, label, stack;
 	int collective, element, group_name, group_words, group_ranks;
+	int id, task_type; /* of a flow; of Ascend's tasks */
 };
 
 static inline bool kineto_has(const struct kineto_event *event, enum kineto_number number)

@@ -12,17 +12,10 @@ static const char viztracer[] =
 static const char tensorflow[] =
 	"it is a timeline of TensorFlow 1, which gprof-report does not read; it reads .xplane.pb "
 	"of TensorFlow 2's profiler";
-static const char old_torch[] =
-	"it is a trace of PyTorch's profiler without Kineto (before 1.8.1), whose GPU times belong "
-	"to operators and not to kernels; gprof-report reads those of torch.profiler.profile";
 static const char rocprof[] =
 	"it is a result of rocprofv3 in its own JSON format, which gprof-report does not read; "
 	"pass the trace of torch.profiler of the same run";
 static const char mxnet[] = "it is a trace of MXNet's profiler, which gprof-report does not read";
-static const char ascend[] =
-	"it is a trace_view.json of Ascend's profiler, which gprof-report does not read; it reads "
-	"traces of CUDA and ROCm";
-
 static const char merged[] =
 	"it holds the traces of several processes, whose correlation IDs are not told apart; pass "
 	"the trace of each rank as a file of its own, or the folder that has them";
@@ -57,15 +50,7 @@ void kineto_foreign_see_event(
 	const char *text;
 	size_t nr_bytes;
 
-	if (event->phase != 'M') {
-		if (event->category == KINETO_NONE && event->pid &&
-			(kineto_json_is(json, event->pid, "CPU functions", 13) ||
-				kineto_json_is(json, event->pid, "CUDA functions", 14))) {
-			foreign->sentence = old_torch;
-		}
-		return;
-	}
-	if (!event->name || !event->label ||
+	if (event->phase != 'M' || !event->name || !event->label ||
 		!kineto_json_is(json, event->name, "process_name", 12)) {
 		return;
 	}
@@ -74,8 +59,6 @@ void kineto_foreign_see_event(
 		foreign->sentence = tensorflow;
 	} else if (is_mxnet(text, nr_bytes)) {
 		foreign->sentence = mxnet;
-	} else if (text_is(text, nr_bytes, "Ascend Hardware")) {
-		foreign->sentence = ascend;
 	}
 }
 

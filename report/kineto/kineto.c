@@ -12,13 +12,15 @@
  *     [memory]            alloc
  *     kernels with a "Collective name"   nccl, nccl_comm
  *     ProfilerStep#N      step, with its own end (MODEL_STEP_END); else ranges named as steps are
+ *     [other dialects]    GPU activities that only flows relate to operators (linked.h)
  *     outer object        device, attribute, info; times count from baseTimeNanoseconds
  *
  * Left out and counted: ranges of the GPU, flows (correlation IDs say the same), counters. External
  * ids are not used: a call belongs to the operator of its thread that contains it.
  *
  * Memory: 96 bytes for each of KINETO_ROWS events while they are sorted (more go to temporary
- * files), about 4 bytes an event afterwards, and the bounds in json.h and out.h.
+ * files), about 4 bytes an event afterwards, and the bounds in json.h and out.h. Activities that only
+ * flows relate stay in memory until the end, about 150 bytes each.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -263,7 +265,8 @@ static void add_event(struct kineto *kineto, struct kineto_part *part)
 	struct kineto_convert *convert = &kineto->convert;
 
 	do {
-		if (kineto_event_is_flow(part->bytes, part->nr_bytes) &&
+		if (!kineto_convert_wants_flows(convert) &&
+			kineto_event_is_flow(part->bytes, part->nr_bytes) &&
 			part->bytes[part->nr_bytes - 1] == '}') {
 			convert->nr_flows++;
 			return;
@@ -328,6 +331,17 @@ static void write_losses(struct kineto *kineto)
 	}
 }
 
+static void write_notice_of_dialect(struct kineto *kineto)
+{
+	static const char text[] = "in the trace, GPU times are of operators, between two CUDA "
+				   "events; of nested ones the inner ones count";
+
+	if (kineto->convert.dialect == KINETO_OLD_TORCH && kineto->convert.linked.nr) {
+		import_out_notice(kineto->out, kineto->convert.last_ns, "times of operators", text,
+			sizeof(text) - 1);
+	}
+}
+
 static void write_notices(struct kineto *kineto)
 {
 	uint64_t nr = kineto->convert.rows.nr_overrun;
@@ -342,6 +356,7 @@ static void write_notices(struct kineto *kineto)
 		import_out_notice(kineto->out, kineto->convert.last_ns, "kernels that overlap",
 			text, (size_t)nr_bytes);
 	}
+	write_notice_of_dialect(kineto);
 }
 
 static void write_facts(struct kineto *kineto, const char *command)
@@ -366,6 +381,7 @@ static int finish(struct kineto *kineto)
 		.base_ns = kineto->top.base_ns};
 	const char *command;
 
+	kineto_convert_linked(convert);
 	convert->rows.are_ends_right = kineto->top.is_own;
 	convert->rows.are_of_xla = kineto->top.is_of_xla;
 	convert->rows.are_recorded = kineto->top.is_own && !kineto->top.is_of_trace;

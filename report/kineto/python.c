@@ -151,6 +151,9 @@ static uint32_t make_stack(
 		const char *next = memchr(text, ';', (size_t)(end - text));
 
 		next = next ? next : end;
+		while (text < next && (*text == '\r' || *text == '\n')) {
+			text++; /* Ascend's stacks have a line for each frame */
+		}
 		if (next > text) {
 			frames[nr++] = parse(text, (size_t)(next - text));
 		}

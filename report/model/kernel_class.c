@@ -68,7 +68,7 @@ static void copy_function(const char *text, char *function)
 
 static bool is_communication(const char *function)
 {
-	static const char *const begins[] = {"nccl", "rccl", "hccl", NULL};
+	static const char *const begins[] = {"nccl", "rccl", "hccl", "hcom_", NULL};
 	/*
 	 * DeepEP and its descendants have other namespaces around internode and intranode. Kernels
 	 * of symmetric memory that fuse a collective with other work count, too.

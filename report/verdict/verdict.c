@@ -320,6 +320,7 @@ static double find_late(struct verdict *verdict)
 			(!verdict->late || straggler->delay_ns > verdict->late->delay_ns)) {
 			verdict->late = straggler;
 			verdict->late_rank = advice->facts[i].process->rank;
+			verdict->late_pid = advice->facts[i].process->pid;
 		}
 	}
 	if (verdict->late) {

@@ -56,6 +56,7 @@ struct verdict {
 	size_t nr;
 	const struct advice_facts *facts; /* of the first process that counts; NULL: none */
 	int64_t late_rank;		  /* that the others wait for; -1: unknown, or several */
+	uint32_t late_pid;		  /* of `late`, for traces without ranks */
 	bool is_late_mostly;		  /* they wait for others as well */
 	const struct straggler *late;	  /* the same, where its steps were compared */
 	struct advice_sites work; /* with VERDICT_KERNELS or _OPERATORS: most of it, and the sum of

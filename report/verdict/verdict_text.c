@@ -50,16 +50,20 @@ static void add_amount(
 static void add_late_sentence(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
-	bool has_rank = !verdict->is_late_mostly || verdict->late_rank >= 0;
+	bool has_rank = verdict->late_rank >= 0;
 
-	buf_text(out, has_rank ? "The other ranks wait " : "The ranks wait ");
+	buf_text(out, has_rank || verdict->late ? "The other ranks wait " : "The ranks wait ");
 	add_amount(verdict, finding, out);
 	if (has_rank) {
-		buf_printf(out, "%s for rank %" PRId64 "%s",
-			verdict->is_late_mostly ? ", mostly" : "", verdict->late_rank,
-			verdict->late ? advice_straggler_because(verdict->late->cause) : "");
+		buf_printf(out, "%s for rank %" PRId64, verdict->is_late_mostly ? ", mostly" : "",
+			verdict->late_rank);
+	} else if (verdict->late) {
+		buf_printf(out, " for process %" PRIu32, verdict->late_pid);
 	} else {
 		buf_text(out, " for each other");
+	}
+	if (verdict->late) {
+		buf_text(out, advice_straggler_because(verdict->late->cause));
 	}
 }
 

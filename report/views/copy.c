@@ -258,6 +258,13 @@ static void fill(
 	if (copy_is_bare(kind)) {
 		return;
 	}
+	table_set_string(&cells[5], kind & COPY_IS_SET ? "" : api_copy_name(copy_kind_of(kind)));
+	table_set_string(
+		&cells[6], kind & COPY_IS_SET ? "" : api_memory_name(copy_source_of(kind)));
+	table_set_string(&cells[7], api_memory_name(copy_target_of(kind)));
+	if (!(kind & COPY_IS_HOST_CALL) && !sizes->max) {
+		return; /* no activity copies nothing: the trace does not have the sizes */
+	}
 	table_set_integer(&cells[0], histogram_sum(sizes));
 	if (ns && !(kind & COPY_IS_HOST_CALL) && !view->tally.rows[row].untimed) {
 		table_set_number(&cells[1], rate_of((double)histogram_sum(sizes), ns));
@@ -265,10 +272,6 @@ static void fill(
 	table_set_number(&cells[2], histogram_mean(sizes));
 	table_set_integer(&cells[3], sizes->count ? sizes->min : 0);
 	table_set_integer(&cells[4], sizes->max);
-	table_set_string(&cells[5], kind & COPY_IS_SET ? "" : api_copy_name(copy_kind_of(kind)));
-	table_set_string(
-		&cells[6], kind & COPY_IS_SET ? "" : api_memory_name(copy_source_of(kind)));
-	table_set_string(&cells[7], api_memory_name(copy_target_of(kind)));
 }
 
 #define COPY_COLUMNS                                                                             \

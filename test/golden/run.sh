@@ -79,6 +79,11 @@ for name in small ops python worker; do
 		fi
 	done
 done
+# Of other profilers: PyTorch's before Kineto, and Ascend's.
+for trace in traces/*.json; do
+	golden "$trace.first" "$report" "$trace"
+	golden "$trace.tables" "$report" --wide --detail=all --view steps,breakdown,operator,kernel,memcpy,api,python,losses,notices "$trace"
+done
 golden v2/cpu.tables "$report" --view cpu,cpu-threads --wide --all v2/cpu.gprof
 golden v2/cpu.json "$report" --view cpu,cpu-threads --format json v2/cpu.gprof
 small=v1/small.gprof

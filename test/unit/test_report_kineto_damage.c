@@ -303,11 +303,7 @@ START_TEST(traces_of_other_programs_are_refused_by_their_names)
 		{"[" PROCESS("/job:localhost/replica:0/task:0/device:GPU:0 Compute") "," EVENT(
 			 "\"cat\":\"Op\",", "1", "") "]",
 			"TensorFlow 1"},
-		{"[" EVENT("", "\"CPU functions\"", "") "," EVENT("", "\"CUDA functions\"", "") "]",
-			"without Kineto"},
 		{"[" PROCESS("gpu/0") "," EVENT("\"cat\":\"operator\",", "1", "") "]", "MXNet"},
-		{"[" PROCESS("Ascend Hardware") "," EVENT("\"cat\":\"cpu_op\",", "1", "") "]",
-			"Ascend"},
 		{"[" EVENT("\"cat\":\"cuda_runtime\",", "\"[TP00] 1\"", "") "," EVENT(
 			 "\"cat\":\"cuda_runtime\",", "\"[TP01] 2\"", "") "]",
 			"several processes"},
