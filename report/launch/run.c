@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "collector/format/format.h"
+#include "report/launch/import_check.h"
 #include "report/launch/library.h"
 #include "report/launch/program.h"
 #include "report/util/buf.h"
@@ -234,23 +235,32 @@ static void print_headline(char **paths, int nr_paths)
 }
 
 /* Says the reason, as far as a parent can know it. */
-static void say_nothing_recorded(const char *dir, int status)
+static void say_nothing_recorded(const char *dir, char **argv, int status)
 {
 	static const char *const used = "CUDA, NVTX, NCCL, PyTorch or Paddle";
 	const char *enable = getenv("GPROF_ENABLE");
+	struct buf failed = {0};
 
 	fprintf(stderr, "gprof-record: nothing was recorded in '%s': ", dir);
 	if (enable && strcmp(enable, "0") == 0) {
 		fprintf(stderr, "GPROF_ENABLE is 0\n");
-	} else if (WIFSIGNALED(status)) {
-		fprintf(stderr, "signal %d ended the program before it used %s\n", WTERMSIG(status),
+		return;
+	}
+	if (WIFSIGNALED(status)) {
+		fprintf(stderr, "signal %d ended the program before it used %s", WTERMSIG(status),
 			used);
 	} else if (WEXITSTATUS(status)) {
-		fprintf(stderr, "the program ended with status %d before it used %s\n",
+		fprintf(stderr, "the program ended with status %d before it used %s",
 			WEXITSTATUS(status), used);
 	} else {
-		fprintf(stderr, "the program used no %s\n", used);
+		fprintf(stderr, "the program used no %s", used);
 	}
+	if (WIFEXITED(status)) {
+		import_check_add(&failed, argv);
+	}
+	fprintf(stderr, "%s%.*s\n", failed.nr_bytes ? "; " : "", (int)failed.nr_bytes,
+		failed.nr_bytes ? failed.bytes : "");
+	buf_fini(&failed);
 }
 
 /*
@@ -264,7 +274,8 @@ static bool may_not_have_run(int status)
 }
 
 /* Only streams that were not there before count: a folder may hold those of earlier runs. */
-static void report_new(const char *dir, const struct streams *before, pid_t pid, int status)
+static void report_new(
+	const char *dir, char **argv, const struct streams *before, pid_t pid, int status)
 {
 	struct streams now = list_streams(dir);
 	char **paths = mem_zeroed((size_t)(now.nr > 0 ? now.nr : 0) + 1, sizeof(*paths));
@@ -282,7 +293,7 @@ static void report_new(const char *dir, const struct streams *before, pid_t pid,
 	if (nr) {
 		print_headline(paths, nr);
 	} else if (!may_not_have_run(status)) {
-		say_nothing_recorded(dir, status);
+		say_nothing_recorded(dir, argv, status);
 	}
 	while (nr) {
 		free(paths[--nr]);
@@ -315,7 +326,7 @@ int run_and_report(char **argv, const char *dir, const char *preload)
 	int status = run_child(argv, preload, &pid);
 
 	if (status >= 0) {
-		report_new(dir, &before, pid, status);
+		report_new(dir, argv, &before, pid, status);
 	}
 	free_streams(&before);
 	return status >= 0 ? end_like(status) : LAUNCH_FAILED;

@@ -90,6 +90,22 @@ for status in 126 127 137 255; do
 done
 run --report -o none sh -c 'exit 137'
 ok grep -q "the program ended with status 137 before it used CUDA" err
+# Of a Python script that imports a framework: why that fails, also where the script goes on.
+mkdir -p broken/torch
+echo 'raise OSError("libcudart.so.99: cannot open shared object file")' >broken/torch/__init__.py
+printf 'import sys\ntry:\n    import torch\nexcept Exception:\n    pass\nsys.exit(int(sys.argv[1]))\n' >imports.py
+printf 'import sys\nsys.exit(4)\n' >plain.py
+why="'import torch' fails: OSError: libcudart.so.99: cannot open shared object file"
+PYTHONPATH=$T/broken run --report -o none python3 -u imports.py 5
+is 5 "$rc" "status of a script"
+ok grep -qF "the program ended with status 5 before it used CUDA, NVTX, NCCL, PyTorch or Paddle; $why" err
+PYTHONPATH=$T/broken run --report -o none python3 imports.py 0
+ok grep -qF "the program used no CUDA, NVTX, NCCL, PyTorch or Paddle; $why" err
+PYTHONPATH=$T/broken run --report -o none python3 plain.py
+is "4 0" "$rc $(grep -c 'import torch' err)" "status, and words on an import, of a script without one"
+echo pass >broken/torch/__init__.py
+PYTHONPATH=$T/broken run --report -o none python3 imports.py 5
+is "5 0" "$rc $(grep -c 'fails' err)" "status, and words on an import that works"
 # What could not run says so itself.
 run --report -o none sh -c 'exec ./no-such-program'
 is "127 0" "$rc $(grep -c 'nothing was recorded' err)" "status, and words on a recording, of what did not run"
