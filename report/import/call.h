@@ -8,11 +8,10 @@
 
 #include "report/util/idset.h"
 
-/*
- * The name of launches that a trace does not name: XLA's have the name of the kernel instead, and
- * of others only a flow is known.
- */
+/* The name of XLA's launches, whose trace has the name of the kernel instead. */
 #define IMPORT_CALL_LAUNCH "kernel launch"
+/* Of launches that a trace knows by flow events alone. */
+#define IMPORT_CALL_FLOW "Launch by flow"
 
 /*
  * The table of a call by name. Allocations go into the plain one, since a trace has neither size

@@ -178,10 +178,9 @@ static void add_launch(
 	struct kineto_convert *convert, const struct kineto_activity *activity, uint32_t id)
 {
 	uint32_t name =
-		import_out_string(convert->out, IMPORT_CALL_LAUNCH, sizeof(IMPORT_CALL_LAUNCH) - 1);
-	struct kineto_row *row = kineto_convert_row(convert,
-		activity->is_copy ? GPROF_TABLE_api_copy : GPROF_TABLE_api_launch,
-		activity->op_begin, activity->op_begin);
+		import_out_string(convert->out, IMPORT_CALL_FLOW, sizeof(IMPORT_CALL_FLOW) - 1);
+	struct kineto_row *row = kineto_convert_row(
+		convert, GPROF_TABLE_api_launch, activity->op_begin, activity->op_begin);
 
 	row->thread = activity->op_thread;
 	row->call.call = (uint16_t)import_out_call(convert->out, name, GPROF_API_RUNTIME);

@@ -97,14 +97,14 @@ def check_doubles(path, events):
 
 def check_flows(path, events):
     """Both ends of an arrow stand where a slice begins, and there are both. Where a slice without a length begins, too,
-    viewers would bind the arrow to that: it begins 1 ns later, unless the call has ended by then."""
-    longest, empty = {}, set()
+    viewers would bind the arrow to that: it begins 1 ns later, unless the call has ended by then, or is that slice."""
+    longest, empty = {}, collections.defaultdict(set)
     for event in events:
         if event["ph"] == "X":
             place = event["pid"], event["tid"], ns(event["ts"])
             longest[place] = max(longest.get(place, 0), ns(event["dur"]))
             if not ns(event["dur"]):
-                empty.add(place)
+                empty[place].add(event.get("args", {}).get("correlation"))
     ends = collections.defaultdict(collections.Counter)
     for event in events:
         if event["ph"] in "sf":
@@ -113,7 +113,8 @@ def check_flows(path, events):
             is_launch = event["ph"] == "s" and event["cat"] == "ac2g"
             if (pid, tid, at) not in longest and not (is_launch and longest.get((pid, tid, at - 1), 0) > 1):
                 complain(path, f"no slice begins with {event}")
-            if is_launch and (pid, tid, at) in empty and longest[pid, tid, at] > 1:
+            others = empty[pid, tid, at] - {event["id"]}
+            if is_launch and others and longest[pid, tid, at] > 1:
                 complain(path, f"{event} begins with a slice without a length")
             if event["ph"] == "f" and event.get("bp") != "e":
                 complain(path, f"{event} is not bound to its slice")

@@ -233,6 +233,11 @@ python3 test/integ/xspace.py "$T/tpu.xplane.pb" tpu
 for name in small.gprof training.gprof ops.gprof model.gprof gpu.xplane.pb tpu.xplane.pb; do
 	tap formats "$T/$name" "each format, $name"
 done
+for path in test/golden/traces/*.json; do
+	tap rules "$path" "rules, $(basename "$path")"
+done
+tap formats test/golden/traces/ascend.json "each format, ascend.json"
+tap again test/golden/traces/ascend.json "read again, ascend.json"
 for name in near half; do
 	tap same "$T/$name.gprof" rounded "the same tables to a nanosecond, $name"
 done
