@@ -3,13 +3,12 @@
 # What the guides show comes from the program: README.md and docs/*.md must be as --write would make them.
 # usage: test/check_docs.sh [--write]
 #
-#     <!-- view VIEW -->         up to <!-- end -->: what `help VIEW` says of the view, without its columns
 #     <!-- variables -->         up to <!-- end -->: the table of `env --markdown`
 #     <!-- budgets -->           up to <!-- end -->: the table of test/bench/cold/budgets
 #     ```console dump=NAME,...   the output of each `$ ` line, with streams of test/golden/v1 in gprof-dump, without its
 #                                first paragraph, which names the processes
 #
-# Every view has such a paragraph. Links between the documents lead somewhere. A translation, NAME.zh-CN.md, has the
+# Every view has a section; its columns and what they count stand in `help VIEW` alone. Links between the documents lead somewhere. A translation, NAME.zh-CN.md, has the
 # headings, commands, tables, names in `code` and links of the original, in their order; a link may lead to a translation.
 # README and the guides for users of these profilers have one.
 TRANSLATED="README docs/from-nsys docs/from-paddle docs/from-old-paddle docs/from-mindinsight docs/from-torch docs/from-nvprof"
@@ -22,20 +21,6 @@ cd "$root" || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 bad=0
-
-# What `help VIEW` says about the view; its columns stand there alone.
-about()
-{
-	"$report" help "$1" 2>"$work/err" | LC_ALL=C awk -v view="$1" '
-		/^Columns of the table/ { exit }
-		NR > 2 && NF { about = about (about ? " " : "") $0 }
-		END {
-			if (about) {
-				print about "\n"
-			}
-			print "Columns: `gprof-report help " view "`."
-		}'
-}
 
 # One `$ ` line of an example, where the streams lie in gprof-dump.
 example()
@@ -68,10 +53,6 @@ made()
 		fi
 		[ $is_made = 1 ] || [ -n "$dump" ] || printf '%s\n' "$line"
 		case $line in
-		'<!-- view '*)
-			line=${line#<!-- view }
-			about "${line% -->}"
-			is_made=1 ;;
 		'<!-- variables -->')
 			"$report" env --markdown | sed -E '1,2d; s/ +\|/ |/g; s/-+ \|/--- |/g'
 			is_made=1 ;;
@@ -147,7 +128,7 @@ while IFS= read -r file; do
 done < <(find README.zh-CN.md docs -maxdepth 1 -name '*.zh-CN.md')
 
 for view in $("$report" help summary | sed -n '/^Views/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do
-	grep -qx "<!-- view $view -->" docs/*.md || { echo "no guide has the view $view"; bad=1; }
+	grep -qx "### $view" docs/*.md || { echo "no guide has the view $view"; bad=1; }
 	"$report" help "$view" | grep -q '^Columns of the table' || { echo "help $view lists no columns"; bad=1; }
 done
 exit $bad
