@@ -106,7 +106,7 @@ static void gc_fill_table(void *state, struct table *table)
 	if (!table->nr_rows) {
 		table_note(table, "None was recorded; GPROF_PYTHON=gc records them.");
 	} else if (nr_steps) {
-		table_note(table, "Steps are the whole ones but for those that warm up.");
+		table_note(table, "Steps that warm up and those without an end are left out.");
 	}
 }
 

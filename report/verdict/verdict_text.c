@@ -352,7 +352,10 @@ void verdict_add_sentence(
 
 /* ---- places ---- */
 
-/* Adds the places of a process; the same names in different processes are one place. */
+/*
+ * Adds the places of a process; the same names in different processes are one place. Gaps that no
+ * launch ends have no place.
+ */
 static void add_process(
 	struct advice_sites *sites, const struct advice_facts *facts, unsigned int costs)
 {
@@ -362,7 +365,8 @@ static void add_process(
 		const struct gap_place_sum *sum = &places->sums[i];
 		struct gap_place_key key = places->places[sum->place]->key;
 
-		if (sum->group.counts && costs & 1u << sum->cost) {
+		if (sum->group.counts && costs & 1u << sum->cost &&
+			sum->place != BUDGET_SITE_NOTHING) {
 			key.py_stack =
 				key.py_stack ? py_stack_text(facts->process, key.py_stack) : 0;
 			advice_sites_add_sum(sites, ADVICE_GAP, ADVICE_LATER,

@@ -14,6 +14,8 @@ const hasCharts = typeof Chart === "function" && parseInt(Chart.version, 10) >= 
 
 /* Charts of so many labels end below values that are so many times as high as nine in ten are. */
 const MANY_LABELS = 8, DWARFING = 10;
+/* px: a narrower chart has its legend below, and its labels in two lines. */
+const NARROW = 480;
 
 const shown = []; /* charts of the open page: objects with update() and resize() */
 
@@ -45,7 +47,7 @@ function twoLines(text, most = 18) {
 		return text;
 	}
 	let at = most;
-	while (at > 0 && !/[ ,:_<>()]/.test(text[at - 1])) {
+	while (at > 0 && !/[ ,:_<>()+]/.test(text[at - 1])) {
 		at--;
 	}
 	at = at > 0 && text.length - at <= most + 4 ? at : most;
@@ -104,7 +106,7 @@ function options(spec) {
 	const label = {stacked: spec.kind === "stack", title: {display: !!spec.axis, text: spec.axis, color: dim}, grid: {display: false},
 		ticks: {color: dim, autoSkip: !isAcross, callback(at) {
 			const name = shownName(this.getLabelForValue(at));
-			return this.chart.width < 480 ? twoLines(short(name, 36)) : short(name, 34);
+			return this.chart.width < NARROW ? twoLines(short(name, 36)) : short(name, 34);
 		}}};
 	if (spec.isTimed) {
 		Object.assign(label, {type: "linear", ticks: {color: dim}});
@@ -115,7 +117,7 @@ function options(spec) {
 		interaction: {mode: spec.kind === "pie" || spec.isTimed ? "nearest" : "index", axis: isAcross ? "y" : "x", intersect: spec.kind === "pie"},
 		scales: spec.kind === "pie" ? {} : isBar && isAcross ? {x: value, y: label} : {x: label, y: value},
 		plugins: {
-			legend: {display: spec.kind === "pie" || spec.series.length > 1, position: spec.kind === "pie" ? "right" : "bottom",
+			legend: {display: spec.kind === "pie" || spec.series.length > 1, position: spec.kind === "pie" && !spec.isNarrow ? "right" : "bottom",
 				labels: {color: ink, boxWidth: 12}},
 			tooltip: {callbacks: {
 				title: (items) => !items.length ? "" : spec.isTimed ? Number(items[0].parsed.x.toPrecision(6)) + " " + spec.axis : short(spec.labels[items[0].dataIndex], 90),
@@ -182,11 +184,12 @@ function chart(parent, title, spec) {
 	if (spec.kind === "bars" || spec.isAcross) {
 		box.classList.add("across");
 		/* In a small chart, labels take two lines. */
-		box.style.height = Math.max(spec.isAcross ? 12 : 9, 4.5 + (box.clientWidth < 480 ? 2.3 : 1.75) * spec.labels.length) + "rem";
+		box.style.height = Math.max(spec.isAcross ? 12 : 9, 4.5 + (box.clientWidth < NARROW ? 2.3 : 1.75) * spec.labels.length) + "rem";
 	}
 	if (spec.kind === "pie") {
 		box.classList.add("pie");
-		box.style.height = "15rem";
+		drawn.isNarrow = box.clientWidth < NARROW;
+		box.style.height = box.clientWidth < NARROW ? "26rem" : "15rem";
 	}
 	canvas.setAttribute("role", "img");
 	canvas.setAttribute("aria-label", title + "; the table has the numbers");

@@ -104,8 +104,11 @@ function loadingCard(parent) {
 function historyCard(parent) {
 	const rows = rowsOf("history"), last = rows[rows.length - 1];
 	if (last) {
-		const change = last.change_pct === null ? "no steps to compare" : (last.change_pct < 0 ? "" : "+") + one(last.change_pct, "percent") + " a step since run " + rows[rows.length - 2].run;
-		card(parent, "History", rows.length + " runs", [change, last.significance || "", "see History"], last.significance === "slower" ? "bad" : last.significance === "faster" ? "good" : "");
+		const isChange = last.significance === "slower" || last.significance === "faster", before = rows[rows.length - 2];
+		const change = last.change_pct === null ? "no steps to compare"
+			: isChange ? "steps are " + one(Math.abs(last.change_pct), "percent") + " " + last.significance + " than in run " + before.run
+			: "no significant change of steps since run " + before.run;
+		card(parent, "History", rows.length + " runs", [change, "see History"], last.significance === "slower" ? "bad" : last.significance === "faster" ? "good" : "");
 	}
 }
 

@@ -119,7 +119,8 @@ function shortStack(text, most = 60) {
 
 /* A description as views have it, with a capital; names of code keep their letters. */
 function sentence(text) {
-	return /^[a-z]+[ ,:;]/.test(text) ? text[0].toUpperCase() + text.slice(1) : text;
+	const plain = text.replace(/`help ([a-z-]+)`/g, "gprof-report help $1").replace(/`/g, "");
+	return /^[a-z]+[ ,:;]/.test(plain) ? plain[0].toUpperCase() + plain.slice(1) : plain;
 }
 
 return {make, unitOf, show, one, short, shortPath, pathsApart, shortStack, sentence};
