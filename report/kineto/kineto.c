@@ -19,8 +19,8 @@
  * ids are not used: a call belongs to the operator of its thread that contains it.
  *
  * Memory: 96 bytes for each of KINETO_ROWS events while they are sorted (more go to temporary
- * files), about 4 bytes an event afterwards, and the bounds in json.h and out.h. Activities that only
- * flows relate stay in memory until the end, about 150 bytes each.
+ * files), about 4 bytes an event afterwards, and the bounds in json.h and out.h. Activities that
+ * only flows relate stay in memory until the end, about 150 bytes each.
  */
 #include <errno.h>
 #include <inttypes.h>
