@@ -273,17 +273,16 @@ class View {
 		return [this.data.first, this.data.last];
 	}
 
-	/* The steps, in their whole: programs load and prepare for long before the first one. What begins after the last of several steps has no end of its own. */
+	/* The steps, in their whole: programs load and prepare for long before the first one. The last step of a recording has no end, but the picture draws one. */
 	get opening() {
-		const {data, whole} = this;
+		const {data, whole} = this, endless = new Set(tools.rowsOf("steps").filter((row) => row.duration_ns === null).map((row) => "step " + row.step));
 		let from = Infinity, to = -Infinity;
 		for (const row of data.rows) {
-			const isStep = (i) => /^step \d/.test(data.strings[row.name[i]]) && timelineData.categoryOf(data, row, i) === "step";
-			const steps = Array.from({length: row.nr}, (_, i) => i).filter(isStep);
-			for (const i of steps) {
-				from = Math.min(from, row.begin[i]);
-				if (steps.length === 1 || row.end[i] < whole[1]) {
-					to = Math.max(to, row.end[i]);
+			for (let i = 0; i < row.nr; i++) {
+				const name = data.strings[row.name[i]];
+				if (/^step \d/.test(name) && timelineData.categoryOf(data, row, i) === "step") {
+					from = Math.min(from, row.begin[i]);
+					to = Math.max(to, endless.has(name) && row.end[i] >= whole[1] ? row.begin[i] : row.end[i]);
 				}
 			}
 		}
