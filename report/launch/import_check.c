@@ -19,10 +19,10 @@
 
 #include "report/util/text.h"
 
-#define LINE_BYTES    4096u
-#define SCRIPT_LINES  20000u
-#define WAIT_SECONDS  30
-#define MOST_SENTENCE 300u /* bytes of Python's sentence */
+#define LINE_BYTES   4096u
+#define SCRIPT_LINES 20000u
+#define WAIT_SECONDS 30
+#define MAX_SENTENCE 300u /* bytes of Python's sentence */
 
 /* ---- the script ---- */
 
@@ -201,7 +201,7 @@ void import_check_add(struct buf *out, char **argv)
 		const char *line = last_line(&text, &nr_bytes);
 
 		buf_printf(out, "'import %s' fails: ", name);
-		text_add_shown(out, line, nr_bytes < MOST_SENTENCE ? nr_bytes : MOST_SENTENCE, 0);
+		text_add_shown(out, line, nr_bytes < MAX_SENTENCE ? nr_bytes : MOST_SENTENCE, 0);
 	}
 	buf_fini(&text);
 }
