@@ -575,6 +575,7 @@ static void *drain_main(void *unused)
 	while (!atomic_load(&drain.is_stopping) && alone == THREAD_LAST_NO) {
 		ring_wait(next_timeout_ms());
 		pace_next();
+		cpu_sample_catch();
 		catch_up();
 		work();
 		/* The C library ends the process with its last thread, and that is this one then.

@@ -733,13 +733,19 @@ enum gprof_fact {
 	C(t, uint32_t, code_file, UINT)                                                            \
 	C(t, uint64_t, address, ADDRESS)
 
-/* task: the kernel's id of the thread, whose name it had then. ns: CPU time that it stands for. */
+/*
+ * task: the kernel's id of the thread, whose name it had then. ns: CPU time that it stands for.
+ * py_stack: 0 if the thread ran no Python code.
+ */
+#define GPROF_PY_STACK_NOT_READ UINT32_MAX
+
 #define GPROF_COLUMNS_cpu_sample(C, t)                                                             \
 	C(t, uint64_t, time, TICK)                                                                 \
 	C(t, uint64_t, ns, UINT)                                                                   \
 	C(t, uint32_t, task, UINT)                                                                 \
 	C(t, uint32_t, native_stack, UINT)                                                         \
-	C(t, uint32_t, name, STRING)
+	C(t, uint32_t, name, STRING)                                                               \
+	C(t, uint32_t, py_stack, UINT)
 
 enum gprof_table {
 	GPROF_TABLE_NONE = 0,

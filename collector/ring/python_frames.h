@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stacks of a language whose interpreter a source can read from another thread. */
+/*
+ * Stacks of a language whose interpreter a source can read from another thread: of threads that
+ * hang, and of those that run. All functions are for the drain thread.
+ */
 #ifndef COLLECTOR_RING_PYTHON_FRAMES_H
 #define COLLECTOR_RING_PYTHON_FRAMES_H
 
@@ -21,11 +24,56 @@ struct python_frames {
 /*
  * Reads the frames of the thread with that kernel id; `self` is the address of its ring_tls, 0 if
  * unknown. Valid until the next call; NULL if unknown. Frames of a thread that ran during the read
- * may be inconsistent. For the drain thread.
+ * may be inconsistent.
  */
 typedef const struct python_frames *(*python_frames_reader)(uint32_t tid, uintptr_t self);
 
 /* A source sets it, at any time; NULL if there is none. */
 extern _Atomic(python_frames_reader) python_frames_read __attribute__((visibility("hidden")));
+
+/* ---- of threads that run ---- */
+
+#define PYTHON_STACK_MAX 128u
+
+/* Where a frame is, as addresses of objects of the interpreter, which may be gone by now. */
+struct python_point_at {
+	uintptr_t code, file, name, lines;
+	uint32_t first_line; /* of the function */
+	uint32_t offset;     /* of the instruction, in bytes */
+};
+
+struct python_stack {
+	struct python_point_at frames[PYTHON_STACK_MAX]; /* the innermost first */
+	uint32_t nr;
+	bool is_cut; /* there are more, on the outside */
+};
+
+/* The names of a frame, valid until the next call. */
+struct python_names {
+	const char *file, *function;
+	uint32_t line; /* of the instruction, 0: unknown */
+};
+
+enum python_read {
+	PYTHON_READ_STACK, /* perhaps of 0 frames */
+	PYTHON_READ_TORN,  /* it changed too much meanwhile */
+	PYTHON_READ_GONE,  /* the state is not that thread's any more */
+};
+
+struct python_sampler {
+	/* Calls on_thread for each thread of the interpreter, with its kernel id and its state. */
+	void (*each_thread)(
+		void (*on_thread)(void *context, uint32_t tid, uintptr_t state), void *context);
+	/*
+	 * Reads the stack of a thread, which may run meanwhile: frames that begin and end within
+	 * some microseconds may stand beside others that they were not called by.
+	 */
+	enum python_read (*read)(uint32_t tid, uintptr_t state, struct python_stack *stack);
+	/* Returns false if there is no such function at those addresses any more. */
+	bool (*name)(const struct python_point_at *at, struct python_names *names);
+};
+
+/* A source sets it, at any time; NULL if there is none. */
+extern _Atomic(const struct python_sampler *) python_sampler __attribute__((visibility("hidden")));
 
 #endif

@@ -320,6 +320,12 @@ extern void (*ring_on_thread)(struct ring_tls *self);
 void ring_wait(uint32_t timeout_ms);
 void ring_wake(void);
 
+/*
+ * From now on a signal wakes the calling thread, the drain, out of ring_wait, too: one that it has
+ * blocked. 0: none does any more. Where the process itself uses that signal, it loses none.
+ */
+void ring_wait_for_signal(int signal);
+
 /* Share of the pool in use, in 1/256. */
 unsigned int ring_fill(void);
 

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "collector/util/loss.h"
 #include "collector/util/memory.h"
 #include "collector/util/pace.h"
+#include "collector/util/target.h"
 
 #define GROW_CHUNKS    16u /* at a time */
 #define PREFETCH_BYTES 640
@@ -40,8 +42,46 @@ static long futex(int operation, uint32_t value, const struct timespec *timeout)
 	return syscall(SYS_futex, &ring_pool.futex, operation | FUTEX_PRIVATE_FLAG, value, timeout);
 }
 
+/* Threads of the target that are just sending the signal may do so for that long, in all. */
+#define NR_WAKING_LOOKS 20u
+#define WAKING_LOOK_NS	1000000u
+
+/* By the kernel for a file, or by ring_wake. */
+static bool is_ours(const siginfo_t *info)
+{
+	return (info->si_code > 0 && info->si_code != SI_KERNEL) || info->si_code == SI_TKILL;
+}
+
+/*
+ * A signal that comes before the call stays pending until then. One that somebody sent to the
+ * process is its own: it goes back, and we wait for none any more.
+ */
+static void wait_for_signal(int signal, const struct timespec *timeout)
+{
+	uint64_t set = 1ull << (signal - 1);
+	siginfo_t info;
+
+	if (syscall(SYS_rt_sigtimedwait, &set, &info, timeout, sizeof(set)) > 0 &&
+		!is_ours(&info)) {
+		ring_wait_for_signal(0);
+		syscall(SYS_rt_sigqueueinfo, syscall(SYS_getpid), (long)signal, &info);
+	}
+}
+
+/* The number of a thread that has ended may become another's, so nobody may still use ours then. */
+void ring_wait_for_signal(int signal)
+{
+	atomic_store(&ring_pool.signal_tid, signal ? (int)syscall(SYS_gettid) : 0);
+	for (uint32_t i = 0; !signal && i < NR_WAKING_LOOKS && atomic_load(&ring_pool.nr_waking);
+		i++) {
+		target_pause(WAKING_LOOK_NS);
+	}
+	atomic_store(&ring_pool.signal, signal);
+}
+
 void ring_wait(uint32_t timeout_ms)
 {
+	int signal = atomic_load(&ring_pool.signal);
 	struct timespec timeout = {
 		.tv_sec = timeout_ms / 1000, .tv_nsec = (long)(timeout_ms % 1000) * 1000000};
 
@@ -50,16 +90,30 @@ void ring_wait(uint32_t timeout_ms)
 	}
 	/* 0: the drain sleeps; 1: somebody woke it. */
 	if (!atomic_load(&ring_pool.futex)) {
-		futex(FUTEX_WAIT, 0, &timeout);
+		if (signal) {
+			wait_for_signal(signal, &timeout);
+		} else {
+			futex(FUTEX_WAIT, 0, &timeout);
+		}
 	}
 	atomic_store(&ring_pool.futex, 0);
 }
 
 void ring_wake(void)
 {
-	if (!atomic_exchange(&ring_pool.futex, 1)) {
-		futex(FUTEX_WAKE, 1, NULL);
+	int tid;
+
+	if (atomic_exchange(&ring_pool.futex, 1)) {
+		return;
 	}
+	futex(FUTEX_WAKE, 1, NULL);
+	atomic_fetch_add(&ring_pool.nr_waking, 1);
+	tid = atomic_load(&ring_pool.signal_tid);
+	if (tid) {
+		syscall(SYS_tgkill, syscall(SYS_getpid), (long)tid,
+			(long)atomic_load(&ring_pool.signal));
+	}
+	atomic_fetch_sub(&ring_pool.nr_waking, 1);
 }
 
 unsigned int ring_fill(void)

@@ -4,18 +4,21 @@
  * each CPU, and an event for each pair of CPU and thread that is there at the start: on a machine
  * with 128 CPUs that adds over a millisecond to each pthread_create (about 10 us for each event),
  * where the event of a thread costs its creator nothing. The price is that a thread is found up to
- * an interval of reads after it began.
+ * an interval of reads after it began. Without descriptors, prctl switches all events of this
+ * thread.
  *
- * The mapping of a buffer keeps its event alive, so its descriptor is closed at once: sampling uses
- * none of the target's numbers. The kernel does not copy such a mapping into a forked child, and
- * unmapping it ends the event. Without descriptors, prctl switches all events of this thread.
- *
- *   /proc/self/task --scan()--> open_task() --> ring of a thread
+ *   /proc/self/task --scan()--> open_ring() --> ring of a thread (cpu_ring.c)
  *   ring --read_ring()--> cpu_sample_decode() --> add_sample() --> native_stack.c, code_map.c
+ *
+ * The kernel knows nothing of Python's frames. So where a thread runs Python, each of its samples
+ * wakes the drain, which reads the frames out of the interpreter's memory at once
+ * (cpu_sample_catch), mostly within 100 us. What it reads later than MOMENT_PARTS allows is another
+ * moment's, and the sample says that it has none.
  */
 #include "collector/sample/cpu_sample.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,13 +29,18 @@
 #include <unistd.h>
 
 #include "collector/format/format.h"
+#include "collector/ring/python_frames.h"
+#include "collector/ring/ring.h"
 #include "collector/sample/code_map.h"
+#include "collector/sample/cpu_ring.h"
 #include "collector/sample/native_stack.h"
+#include "collector/sample/python_sample.h"
 #include "collector/step/step.h"
 #include "collector/stream/batch.h"
 #include "collector/stream/dictionary.h"
 #include "collector/util/clock.h"
 #include "collector/util/config.h"
+#include "collector/util/cpus.h"
 #include "collector/util/dir.h"
 #include "collector/util/file_text.h"
 #include "collector/util/log.h"
@@ -40,18 +48,16 @@
 #include "collector/util/memory.h"
 #include "collector/util/mode.h"
 #include "collector/util/notice.h"
-#include "collector/util/private_fd.h"
 
-/* Threads at the same time; a notice if there are more. */
+/* Threads at the same time; further ones are counted. */
 #define MAX_THREADS 8192u
-/* The kernel's own bound (kernel.perf_event_max_stack), unless an administrator has changed it. */
-#define MAX_FRAMES 127u
-#define READ_NS	   100000000u
+#define READ_NS	    100000000u
+/* Python's frames are read up to this part of a period after the sample, or are another moment's.
+ */
+#define MOMENT_PARTS 8u
 /* The list of threads is read as rarely as its reading takes this part of the time. */
 #define COST_PARTS 1000u
-/* Header, time, number of frames, and all frames with a mark of context. */
-#define RECORD_BYTES (sizeof(struct perf_event_header) + 8 * (2 + MAX_FRAMES + 1))
-#define NAME_BYTES   16u
+#define NAME_BYTES 16u
 /* For the first size of a buffer: a stack of some 20 frames, and so many threads. */
 #define USUAL_RECORD_BYTES 192u
 #define USUAL_THREADS	   128u
@@ -61,24 +67,51 @@
 struct thread {
 	uint32_t tid;
 	bool is_seen;
-	bool is_full; /* its buffer was, more than by half */
+	bool is_full;	  /* its buffer was, more than by half */
+	bool wakes;	  /* its samples wake this thread */
+	uint32_t nr_lost; /* perhaps, after the last record */
+	uint64_t cpu_ns;  /* that it had used when records were last read */
+	uint64_t read_ns; /* CLOCK_MONOTONIC of that */
+	uintptr_t python; /* its state in the interpreter, 0: none */
 	char name[NAME_BYTES];
 	struct perf_event_mmap_page *ring; /* NULL: not sampled */
+};
+
+/* What was read of a thread's Python, and when. */
+struct python_moment {
+	bool is_read;
+	uint64_t ns; /* CLOCK_MONOTONIC, after it */
+	struct python_stack stack;
 };
 
 static struct cpu_sample_state {
 	uint64_t period_ns; /* 0: off */
 	uint64_t due_ns, scan_due_ns;
-	struct thread *threads;	   /* MAX_THREADS */
-	uint32_t nr_threads, next; /* where a scan looks for the next one first */
+	struct thread *threads;		   /* MAX_THREADS */
+	uint32_t nr_threads, next;	   /* where a scan looks for the next one first */
+	uint32_t nr_more, nr_more_counted; /* beyond MAX_THREADS */
 	uint32_t own_tid;
 	uint32_t first_ring_bytes, most_ring_bytes; /* without the first page */
 	uint32_t page_bytes;
 	uint64_t locked_bytes, max_locked_bytes;
 	bool is_running, was_open;
+	const struct python_sampler *python; /* NULL: no Python */
+	/* Of the read that is going on. */
+	struct clock_anchor now;
+	bool is_wanted;
+	struct python_moment moment;
 } state;
 
+static void read_ring(struct thread *thread);
+static void finish_ring(struct thread *thread);
+
 /* ---- a thread's event ---- */
+
+/* The CPU time of a thread, 0 if it has ended; the number of its clock as drain_cpu_ns has it. */
+static uint64_t read_cpu_ns(uint32_t tid)
+{
+	return clock_read_ns((clockid_t)(~tid << 3 | 6));
+}
 
 static void give_up(int code)
 {
@@ -96,73 +129,27 @@ static void give_up(int code)
 	}
 }
 
-static void report_no_room(int code)
+static void report_no_room(uint32_t tid, int code)
 {
 	static atomic_uint told_in;
 
+	loss_add(LOSS_CPU_THREAD, 1);
 	if (notice_is_first(&told_in)) {
 		notice_add("threads without CPU samples", code,
 			"CPU samples of thread %u and perhaps others are missing: there is no more "
 			"memory for them that a user may lock, or no descriptor, or there are over "
 			"8,000 threads. Raise kernel.perf_event_mlock_kb, or ulimit -n",
-			state.threads[state.nr_threads].tid);
+			tid);
 	}
-}
-
-/* Does not ask for more frames than an administrator allows. */
-static int open_event(uint32_t tid)
-{
-	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
-		.size = PERF_ATTR_SIZE_VER5, /* kernels since 4.8 know as much */
-		.config = PERF_COUNT_SW_TASK_CLOCK,
-		.sample_period = state.period_ns,
-		.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-		.exclude_callchain_kernel = 1,
-		.comm = 1,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-		.sample_max_stack = MAX_FRAMES};
-	long fd = syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-
-	if (fd < 0 && errno == EOVERFLOW) {
-		attr.sample_max_stack = 0;
-		fd = syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	}
-	return fd < 0 ? -errno : (int)fd;
 }
 
 static void close_ring(struct thread *thread)
 {
-	size_t nr_bytes;
-
 	if (thread->ring) {
-		nr_bytes = state.page_bytes + thread->ring->data_size;
-		munmap(thread->ring, nr_bytes);
-		state.locked_bytes -= nr_bytes;
+		state.locked_bytes -= cpu_ring_locked_bytes((uint32_t)thread->ring->data_size);
+		cpu_ring_close(thread->ring);
 		thread->ring = NULL;
 	}
-}
-
-/*
- * Maps a buffer; NULL: impossible. Kernels before 4.1 do not say where its data lie, and neither
- * does what the target may by now have opened at that number.
- */
-static struct perf_event_mmap_page *map_ring(int fd, uint32_t ring_bytes)
-{
-	size_t nr_bytes = state.page_bytes + ring_bytes;
-	struct perf_event_mmap_page *ring =
-		mmap(NULL, nr_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-	if (ring == MAP_FAILED) {
-		return NULL;
-	}
-	if (ring->data_size != ring_bytes || ring->data_offset != state.page_bytes) {
-		munmap(ring, nr_bytes);
-		return NULL;
-	}
-	return ring;
 }
 
 /*
@@ -171,26 +158,26 @@ static struct perf_event_mmap_page *map_ring(int fd, uint32_t ring_bytes)
  */
 static int open_ring(struct thread *thread, uint32_t ring_bytes)
 {
-	size_t nr_bytes = state.page_bytes + ring_bytes;
+	bool wakes = thread->python != 0;
+	const struct cpu_ring_want want = {
+		thread->tid, state.period_ns, ring_bytes, wakes ? (int)state.own_tid : 0};
+	size_t nr_bytes = cpu_ring_locked_bytes(ring_bytes);
 	struct perf_event_mmap_page *ring;
-	struct private_fd held;
-	int fd;
+	int rc;
 
 	if (state.locked_bytes + nr_bytes > state.max_locked_bytes) {
 		return -ENOMEM;
 	}
-	fd = open_event(thread->tid);
-	if (fd < 0) {
-		return fd;
+	rc = cpu_ring_open(&ring, &want);
+	if (rc) {
+		return rc;
 	}
-	private_fd_adopt(&held, fd);
-	ring = map_ring(fd, ring_bytes);
-	private_fd_close(&held);
-	if (!ring) {
-		return -ENOMEM;
+	if (thread->ring) {
+		read_ring(thread);
+		finish_ring(thread);
 	}
-	close_ring(thread);
 	thread->ring = ring;
+	thread->wakes = wakes;
 	state.locked_bytes += nr_bytes;
 	return 0;
 }
@@ -228,11 +215,17 @@ static void add_thread(uint32_t tid)
 	struct thread *thread = &state.threads[state.nr_threads];
 	int rc;
 
-	*thread = (struct thread){.tid = tid, .is_seen = true};
 	if (state.nr_threads == MAX_THREADS - 1) {
-		report_no_room(0);
+		if (state.nr_more++ == state.nr_more_counted) {
+			state.nr_more_counted++;
+			report_no_room(tid, 0);
+		}
 		return;
 	}
+	*thread = (struct thread){.tid = tid,
+		.is_seen = true,
+		.cpu_ns = read_cpu_ns(tid),
+		.read_ns = state.now.monotonic_ns};
 	rc = open_ring(thread, state.first_ring_bytes);
 	if (rc == -ENOMEM) {
 		rc = open_ring(thread, state.page_bytes);
@@ -245,7 +238,7 @@ static void add_thread(uint32_t tid)
 		return;
 	}
 	if (rc) {
-		report_no_room(-rc);
+		report_no_room(tid, -rc);
 	}
 	read_name(thread);
 	state.nr_threads++;
@@ -291,11 +284,49 @@ static void drop_ended(void)
 		if (thread->is_seen) {
 			thread->is_seen = false;
 			state.threads[nr++] = *thread;
-		} else {
-			close_ring(thread);
+		} else if (thread->ring) {
+			read_ring(thread);
+			finish_ring(thread);
 		}
 	}
 	state.nr_threads = nr;
+}
+
+/* ---- threads of Python ---- */
+
+static void on_python_thread(void *unused, uint32_t tid, uintptr_t python)
+{
+	struct thread *thread = tid == state.own_tid ? NULL : find_thread(tid);
+
+	(void)unused;
+	if (thread && thread->ring) {
+		thread->python = python;
+		if (!thread->wakes) {
+			open_ring(thread, (uint32_t)thread->ring->data_size);
+		}
+	}
+}
+
+/* Python may come later than we. */
+static void find_python(void)
+{
+	const struct python_sampler *python =
+		atomic_load_explicit(&python_sampler, memory_order_acquire);
+	static atomic_uint told_in;
+
+	if (python && !state.python) {
+		if (python_sample_init()) {
+			notice_no_memory(&told_in, "Python stacks of CPU samples");
+			return;
+		}
+		state.python = python;
+		ring_wait_for_signal(CPU_RING_SIGNAL);
+		cpus_hurry(true);
+	}
+	if (state.python) {
+		state.next = 0;
+		state.python->each_thread(on_python_thread, NULL);
+	}
 }
 
 /* A thread that begins during the scan is in the next one. */
@@ -303,9 +334,10 @@ static void scan(uint64_t now_ns)
 {
 	uint64_t before_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 
-	state.next = 0;
+	state.next = state.nr_more = 0;
 	dir_each("/proc/self/task", look_at_task, NULL);
 	drop_ended();
+	find_python();
 	state.scan_due_ns =
 		now_ns + (clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns) * COST_PARTS;
 }
@@ -335,7 +367,7 @@ static uint32_t find_places(const struct cpu_sample_record *sample, struct code_
 {
 	uint32_t nr = 0;
 
-	for (uint64_t i = 0; i < sample->nr && nr < MAX_FRAMES; i++) {
+	for (uint64_t i = 0; i < sample->nr && nr < CPU_RING_MAX_FRAMES; i++) {
 		uint64_t address = sample->addresses[i];
 
 		if (address >= (uint64_t)PERF_CONTEXT_MAX) {
@@ -352,10 +384,33 @@ static uint32_t find_places(const struct cpu_sample_record *sample, struct code_
 	return nr;
 }
 
-static void add_sample(struct thread *thread, const struct cpu_sample_record *sample,
-	const struct clock_anchor *now)
+/*
+ * Returns the Python stack of a sample, if it was read soon enough after it. A thread that ran no
+ * Python code then has none.
+ */
+static uint32_t find_python_stack(const struct thread *thread, uint64_t sample_ns)
 {
-	struct code_place places[MAX_FRAMES];
+	const struct python_moment *moment = &state.moment;
+	uint32_t id;
+
+	if (!thread->python) {
+		return 0;
+	}
+	if (!moment->is_read || sample_ns > moment->ns ||
+		moment->ns - sample_ns > state.period_ns / MOMENT_PARTS) {
+		return GPROF_PY_STACK_NOT_READ;
+	}
+	if (!moment->stack.nr) {
+		return 0;
+	}
+	id = python_sample_add(state.python, &moment->stack);
+	return id ? id : GPROF_PY_STACK_NOT_READ;
+}
+
+static void add_sample(const struct thread *thread, const struct cpu_sample_record *sample)
+{
+	struct code_place places[CPU_RING_MAX_FRAMES];
+	uint32_t python = find_python_stack(thread, sample->monotonic_ns);
 	uint32_t nr = find_places(sample, places), stack = 0, name;
 	struct gprof_row_cpu_sample *row;
 
@@ -364,11 +419,12 @@ static void add_sample(struct thread *thread, const struct cpu_sample_record *sa
 	}
 	name = dictionary_text(thread->name, strlen(thread->name));
 	row = batch_add(GPROF_TABLE_cpu_sample);
-	row->time = clock_raw_before(now, sample->monotonic_ns);
+	row->time = clock_raw_before(&state.now, sample->monotonic_ns);
 	row->ns = state.period_ns;
 	row->task = thread->tid;
 	row->native_stack = stack;
 	row->name = name;
+	row->py_stack = python;
 }
 
 struct comm_record {
@@ -382,69 +438,96 @@ struct lost_record {
 	uint64_t id, nr;
 };
 
-static void take_record(struct thread *thread, const struct perf_event_header *header,
-	const struct clock_anchor *now, bool is_wanted)
+struct reading {
+	struct thread *thread;
+	uint32_t nr_samples;
+	uint32_t last_bytes; /* of the last record */
+};
+
+static void take_record(void *context, const struct perf_event_header *header)
 {
 	const struct comm_record *comm = (const void *)header;
 	const struct lost_record *lost = (const void *)header;
+	struct reading *reading = context;
+	struct thread *thread = reading->thread;
 	struct cpu_sample_record sample;
 
+	reading->last_bytes = header->size;
 	if (header->type == PERF_RECORD_COMM && header->size > sizeof(*comm)) {
 		log_format(thread->name, sizeof(thread->name), "%.*s",
 			(int)(header->size - sizeof(*comm)), comm->name);
-	} else if (header->type == PERF_RECORD_LOST && header->size >= sizeof(*lost) && is_wanted) {
-		loss_add(LOSS_CPU_SAMPLE, lost->nr);
-	} else if (is_wanted && cpu_sample_decode(header, header->size, &sample)) {
-		add_sample(thread, &sample, now);
+	} else if (header->type == PERF_RECORD_LOST && header->size >= sizeof(*lost)) {
+		loss_add(LOSS_CPU_SAMPLE, state.is_wanted ? lost->nr : 0);
+	} else if (cpu_sample_decode(header, header->size, &sample)) {
+		reading->nr_samples++;
+		if (state.is_wanted) {
+			add_sample(thread, &sample);
+		}
 	}
 }
 
-/* Copies bytes out of the ring, whose end may lie within them. */
-static void copy_out(void *out, const char *data, uint64_t at, uint64_t ring_bytes, size_t nr_bytes)
+/*
+ * The kernel says how many samples found no room with the next one that does. Where none follows,
+ * they are at most the periods of CPU time for which none was taken.
+ */
+uint64_t cpu_sample_lost(uint64_t cpu_ns, uint64_t period_ns, uint64_t nr_taken)
 {
-	uint64_t from = at % ring_bytes;
-	size_t nr_first = nr_bytes < ring_bytes - from ? nr_bytes : (size_t)(ring_bytes - from);
+	uint64_t nr = cpu_ns / period_ns;
 
-	memcpy(out, data + from, nr_first);
-	memcpy((char *)out + nr_first, data, nr_bytes - nr_first);
+	return nr > nr_taken ? nr - nr_taken : 0;
 }
 
-/* The kernel writes at data_head, and not beyond data_tail, which is ours. */
-static void read_ring(struct thread *thread, const struct clock_anchor *now, bool is_wanted)
+/* The CPU time of the thread since the last read; of one that has ended, the time. */
+static uint64_t take_cpu_ns(struct thread *thread)
 {
-	struct perf_event_mmap_page *ring = thread->ring;
-	uint64_t head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE), at = ring->data_tail;
-	const char *data = (const char *)ring + ring->data_offset;
-	union {
-		struct perf_event_header header;
-		uint64_t words[(RECORD_BYTES + 7) / 8];
-	} record;
+	uint64_t cpu_ns = read_cpu_ns(thread->tid), used_ns = cpu_ns - thread->cpu_ns;
 
-	thread->is_full = 2 * (head - at) > ring->data_size;
-	while (head - at >= sizeof(record.header)) {
-		copy_out(&record, data, at, ring->data_size, sizeof(record.header));
-		if (record.header.size < sizeof(record.header) || record.header.size > head - at) {
-			break; /* not as the kernel writes it */
-		}
-		if (record.header.size <= sizeof(record)) {
-			copy_out(&record, data, at, ring->data_size, record.header.size);
-			take_record(thread, &record.header, now, is_wanted);
-		}
-		at += record.header.size;
+	if (cpu_ns <= thread->cpu_ns) {
+		used_ns = state.now.monotonic_ns - thread->read_ns;
 	}
-	__atomic_store_n(&ring->data_tail, head, __ATOMIC_RELEASE);
+	thread->cpu_ns = cpu_ns;
+	thread->read_ns = state.now.monotonic_ns;
+	return used_ns;
+}
+
+static void read_ring(struct thread *thread)
+{
+	struct reading reading = {.thread = thread};
+	uint64_t ring_bytes = thread->ring->data_size, nr_bytes, used_ns;
+	bool is_choked;
+
+	nr_bytes = cpu_ring_read(thread->ring, take_record, &reading);
+	thread->is_full = 2 * nr_bytes > ring_bytes;
+	if (nr_bytes) {
+		used_ns = take_cpu_ns(thread);
+		is_choked = state.is_wanted && nr_bytes + reading.last_bytes > ring_bytes;
+		thread->nr_lost = is_choked ? (uint32_t)cpu_sample_lost(
+						      used_ns, state.period_ns, reading.nr_samples)
+					    : 0;
+	}
+}
+
+/* After the last look at a thread's buffer. */
+static void finish_ring(struct thread *thread)
+{
+	loss_add(LOSS_CPU_SAMPLE, thread->nr_lost);
+	thread->nr_lost = 0;
+	close_ring(thread);
+}
+
+static void begin_read(bool is_wanted)
+{
+	code_map_look();
+	state.is_wanted = is_wanted;
+	state.now = clock_take_anchor();
 }
 
 /* Samples that the kernel takes after the anchor have its time, microseconds too early. */
-static void read_all(bool is_wanted)
+static void read_all(void)
 {
-	struct clock_anchor now;
-
-	code_map_look();
-	now = clock_take_anchor();
 	for (uint32_t i = 0; i < state.nr_threads; i++) {
 		if (state.threads[i].ring) {
-			read_ring(&state.threads[i], &now, is_wanted);
+			read_ring(&state.threads[i]);
 		}
 		if (state.threads[i].is_full && state.is_running) {
 			grow_ring(&state.threads[i]);
@@ -473,14 +556,43 @@ static void set_running(bool is_running)
 	}
 }
 
+/*
+ * Reads the Python frames of the threads that have a new sample, each before the sample itself, as
+ * soon as possible.
+ */
+static void catch_python(void)
+{
+	struct python_moment *moment = &state.moment;
+
+	for (uint32_t i = 0; state.python && i < state.nr_threads; i++) {
+		struct thread *thread = &state.threads[i];
+		enum python_read result;
+
+		if (!thread->python || !cpu_ring_has_records(thread->ring)) {
+			continue;
+		}
+		result = state.python->read(thread->tid, thread->python, &moment->stack);
+		moment->ns = clock_monotonic_ns();
+		moment->is_read = result == PYTHON_READ_STACK;
+		begin_read(is_open() || state.was_open);
+		read_ring(thread);
+		if (result == PYTHON_READ_GONE) {
+			thread->python = 0;
+		}
+		moment->is_read = false;
+	}
+}
+
 static void take(uint64_t now_ns)
 {
 	bool is_open_now = is_open();
 
+	catch_python();
+	begin_read(is_open_now || state.was_open);
+	read_all();
 	if (state.is_running && now_ns >= state.scan_due_ns) {
 		scan(now_ns);
 	}
-	read_all(is_open_now || state.was_open);
 	state.was_open = is_open_now;
 	state.due_ns = now_ns + READ_NS;
 }
@@ -530,9 +642,17 @@ void cpu_sample_init(void)
 	state.first_ring_bytes =
 		find_ring_bytes(hz, USUAL_RECORD_BYTES, state.max_locked_bytes / USUAL_THREADS);
 	/* Two reads may lie twice as far apart where CPUs are scarce. */
-	state.most_ring_bytes = find_ring_bytes(2 * hz, RECORD_BYTES, state.max_locked_bytes);
+	state.most_ring_bytes =
+		find_ring_bytes(2 * hz, CPU_RING_RECORD_BYTES, state.max_locked_bytes);
 	state.period_ns = 1000000000u / hz;
 	state.is_running = true;
+}
+
+void cpu_sample_catch(void)
+{
+	if (state.is_running) {
+		catch_python();
+	}
 }
 
 void cpu_sample_take(uint64_t now_ns)
@@ -563,6 +683,7 @@ static void fini(void)
 		munmap(threads, MAX_THREADS * sizeof(*threads));
 	}
 	native_stack_fini();
+	python_sample_fini();
 	code_map_fini();
 }
 
@@ -575,7 +696,13 @@ void cpu_sample_end(void)
 		take(clock_monotonic_ns());
 	}
 	for (uint32_t i = 0; i < state.nr_threads; i++) {
-		close_ring(&state.threads[i]);
+		if (state.threads[i].ring) {
+			finish_ring(&state.threads[i]);
+		}
+	}
+	if (state.python) {
+		ring_wait_for_signal(0);
+		cpus_hurry(false);
 	}
 	fini();
 }

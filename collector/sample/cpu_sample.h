@@ -3,7 +3,8 @@
  * Samples what the threads of the process do on CPUs, GPROF_CPU_HZ times per second of CPU time of
  * each: rows of table cpu_sample. The kernel takes the samples (perf_event_open, a software clock,
  * user mode only), follows frame pointers, and writes into a buffer for each thread, which the
- * drain reads. The target runs no instruction and gets no signal for it. For the drain thread.
+ * drain reads. The target runs no instruction and gets no signal for it. Samples of threads that
+ * run Python have its frames, too, read out of the interpreter's memory. For the drain thread.
  */
 #ifndef COLLECTOR_SAMPLE_CPU_SAMPLE_H
 #define COLLECTOR_SAMPLE_CPU_SAMPLE_H
@@ -15,6 +16,9 @@
 
 /* At the start: reads GPROF_CPU_HZ. */
 void cpu_sample_init(void);
+
+/* After each sleep, first of all: reads the Python frames of samples that have just been taken. */
+void cpu_sample_catch(void);
 
 /*
  * Reads the buffers if that is due at now_ns (CLOCK_MONOTONIC), and finds new threads. Samples of
@@ -43,5 +47,11 @@ struct cpu_sample_record {
 /* From the bytes of a record; false if it is no sample, or is malformed. */
 bool cpu_sample_decode(
 	const struct perf_event_header *header, size_t nr_bytes, struct cpu_sample_record *sample);
+
+/*
+ * How many samples a thread may have lost that used so much CPU time between two reads, of which
+ * the second took nr_taken and found no room left.
+ */
+uint64_t cpu_sample_lost(uint64_t cpu_ns, uint64_t period_ns, uint64_t nr_taken);
 
 #endif

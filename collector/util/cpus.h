@@ -6,6 +6,8 @@
 #ifndef COLLECTOR_UTIL_CPUS_H
 #define COLLECTOR_UTIL_CPUS_H
 
+#include <stdbool.h>
+
 /* When the library is loaded: these CPUs the process was given, by whoever started it. */
 void cpus_remember(void);
 
@@ -17,5 +19,11 @@ void cpus_step_aside(void);
 
 /* The calling thread's threads are to be the target's again. */
 void cpus_step_back(void);
+
+/*
+ * The calling thread works for short times, and wants to run soon when it wakes (true), or is as
+ * any other again. Kernels before 6.12 do not know that of threads.
+ */
+void cpus_hurry(bool is_short);
 
 #endif

@@ -63,6 +63,7 @@
 	L(PYTHON_DEPTH, "calls of Python functions or modules nested too deep to record, counted " \
 			"once each time (nothing to do)")                                          \
 	L(CPU_SAMPLE, "CPU sample that found no room in the kernel's buffer (lower GPROF_CPU_HZ)") \
+	L(CPU_THREAD, "thread without CPU samples, which the kernel refused or had no room for")   \
 	L(NOTICE, "notices beyond the first 64 (GPROF_LOG=info in GPROF_LOG_FILE has all)")
 
 enum loss_cause {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Python, for what C cannot see, only with GPROF_PYTHON or GPROF_HANG_TIMEOUT_S:
+ * Python, for what C cannot see, only with GPROF_PYTHON, GPROF_HANG_TIMEOUT_S or GPROF_CPU_HZ:
  * without them, nothing of this room is active in the process. Apart from one trial at the start,
  * no Python code runs.
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `layouts` has the offsets of each version. All reads pass through python_peek(): a thread that
- * holds the GIL copies directly (python_frame_trust), every other one through the kernel. Texts are
- * copied in the interpreter's form; python_text_utf8() converts them later.
+ * holds the GIL copies directly (python_frame_trust), every other one through the kernel, perhaps
+ * by pages. Texts are copied in the interpreter's form; python_text_utf8() converts them later.
  */
 #include "preload/python/python_frame.h"
 
@@ -61,6 +61,18 @@ static uintptr_t cell_type;
 
 static __thread bool is_trusted __attribute__((tls_model("initial-exec")));
 
+/* A read by the kernel takes about as long for a page as for a word. */
+#define PAGE_BYTES 4096u
+#define NR_PAGES   32u
+
+static struct pages {
+	uint32_t nr; /* read since the begin; the newest NR_PAGES are there */
+	uintptr_t at[NR_PAGES];
+	unsigned char bytes[NR_PAGES][PAGE_BYTES];
+} pages;
+
+static __thread bool has_pages __attribute__((tls_model("initial-exec")));
+
 /* Returns N of 3.N; 0 for any other version. */
 static unsigned int minor_of(const char *version)
 {
@@ -104,13 +116,61 @@ bool python_frame_trust(bool now)
 	return before;
 }
 
+void python_pages_begin(void)
+{
+	pages.nr = 0;
+	has_pages = true;
+}
+
+void python_pages_end(void)
+{
+	has_pages = false;
+}
+
+/* Returns the copy of the page at that address; NULL if it cannot be read. */
+static const unsigned char *find_page(uintptr_t at)
+{
+	uint32_t nr = pages.nr < NR_PAGES ? pages.nr : NR_PAGES, place = pages.nr % NR_PAGES;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		if (pages.at[i] == at) {
+			return pages.bytes[i];
+		}
+	}
+	pages.at[place] = 1; /* no page, if the read fails half-way */
+	if (!safe_read(pages.bytes[place], at, PAGE_BYTES)) {
+		return NULL;
+	}
+	pages.at[place] = at;
+	pages.nr++;
+	return pages.bytes[place];
+}
+
+static bool peek_pages(unsigned char *to, uintptr_t from, uint32_t nr_bytes)
+{
+	while (nr_bytes) {
+		uint32_t offset = from % PAGE_BYTES, rest = PAGE_BYTES - offset;
+		uint32_t nr = nr_bytes < rest ? nr_bytes : rest;
+		const unsigned char *page = find_page(from - offset);
+
+		if (!page) {
+			return false;
+		}
+		memcpy(to, page + offset, nr);
+		to += nr;
+		from += nr;
+		nr_bytes -= nr;
+	}
+	return true;
+}
+
 bool python_peek(void *to, uintptr_t from, uint32_t nr_bytes)
 {
 	if (is_trusted) {
 		memcpy(to, (const void *)from, nr_bytes);
 		return true;
 	}
-	return safe_read(to, from, nr_bytes);
+	return has_pages ? peek_pages(to, from, nr_bytes) : safe_read(to, from, nr_bytes);
 }
 
 static uintptr_t word(const unsigned char *bytes, uint32_t at)
@@ -174,11 +234,16 @@ bool python_frame_read(struct python_frame *frame, uintptr_t at)
 	if (layout->frame_owner && bytes[layout->frame_owner] >= OWNER_C) {
 		return true;
 	}
+	/* Up to 3.10 the list of free frames would seem to be callers. */
+	if (layout->minor <= 10 && (intptr_t)word(bytes, 0) <= 0) {
+		return false;
+	}
 	frame->code = untagged(word(bytes, layout->frame_code));
 	frame->point.offset = offset_of(bytes, frame->code);
 	if (!frame->code || !python_peek(code, frame->code, CODE_BYTES)) {
 		return false;
 	}
+	frame->type = word(code, TYPE_AT);
 	frame->file = word(code, layout->code_file);
 	frame->name = word(code, layout->code_name);
 	frame->point.lines = word(code, layout->code_lines);

@@ -30,6 +30,7 @@ struct python_frame {
 	uintptr_t at;
 	uintptr_t next; /* the caller's frame, 0 for none */
 	uintptr_t code; /* 0: not a frame of Python code, only on the way to the next */
+	uintptr_t type; /* of the code object */
 	uintptr_t file; /* str */
 	uintptr_t name; /* str */
 	struct python_point point;
@@ -51,6 +52,14 @@ unsigned int python_frame_minor(void);
 
 /* Do reads of the calling thread go straight to memory, and not through the kernel? What it was. */
 bool python_frame_trust(bool is_trusted);
+
+/*
+ * From now on the calling thread, which must be the only one that does so, reads through the kernel
+ * by whole pages and keeps some of them: frames and other objects lie close together, and what lies
+ * in one page is of one moment. Not beside trusted reads.
+ */
+void python_pages_begin(void);
+void python_pages_end(void);
 
 /* Copies from the interpreter's memory; false if it cannot be read. Keeps errno. */
 bool python_peek(void *to, uintptr_t from, uint32_t nr_bytes);

@@ -64,8 +64,9 @@ static struct python_state {
 	atomic_bool is_replaced;
 	atomic_bool is_traced; /* by itself: its calls are not recorded any more */
 	atomic_bool is_traced_reported;
-	bool is_hooked; /* on_event is called */
-	bool has_hangs; /* which want the stacks of all threads */
+	bool is_hooked;		     /* on_event is called */
+	bool has_hangs, has_samples; /* which want the stacks of all threads */
+	atomic_bool is_waited_for;   /* a forked child is to be sampled, and its recorder is cold */
 	const char *why_no_calls, *why_no_threads, *why_no_gc;
 	const char *why;   /* it does not work; NULL if it does, or there is no Python */
 	const char *tried; /* what the try found wrong */
@@ -244,8 +245,9 @@ static void start(void)
 		state.why_no_calls = python_call_start(python_frame_minor());
 		parts &= state.why_no_calls ? ~CALLS : UINT32_MAX;
 	}
-	if (state.has_hangs) {
-		state.why_no_threads = python_thread_start(python_thread_state());
+	if (state.has_hangs || state.has_samples) {
+		state.why_no_threads = python_thread_start(
+			python_thread_state(), state.has_hangs, state.has_samples);
 	}
 	if (parts & 1u << PYTHON_GC) { /* it asks for no frames */
 		state.why_no_gc = python_gc_start(python_frame_minor());
@@ -285,6 +287,22 @@ static void get_in(void)
 	if (!state.why) {
 		start();
 	}
+	/* A program that uses no GPU is sampled, too. */
+	if (state.has_samples) {
+		recorder_ensure_started();
+	}
+}
+
+/*
+ * A forked child, such as a worker of a data loader: not in the fork's handlers, where other
+ * libraries are not ready for a new thread.
+ */
+static void start_child(void)
+{
+	if (atomic_load_explicit(&state.is_waited_for, memory_order_relaxed) &&
+		atomic_exchange(&state.is_waited_for, false)) {
+		recorder_ensure_started();
+	}
 }
 
 /* The program is about to run: this thread has the GIL, and will end the interpreter. */
@@ -298,6 +316,7 @@ static int on_event(const char *event, struct object *args, void *unused)
 		python_gc_before_import(args);
 	}
 	if (atomic_load_explicit(&state.is_done, memory_order_relaxed)) {
+		start_child();
 		python_call_mend();
 		report_replaced();
 		return 0;
@@ -331,12 +350,14 @@ static bool has_python(void)
 /* Takes what the settings want of Python; false: nothing, or this is no Python. */
 COMPAT_START_CODE static bool is_wanted(void)
 {
-	if (!config_is_asked(CONFIG_PYTHON) && !config_is_asked(CONFIG_HANG_TIMEOUT_S)) {
+	if (!config_is_asked(CONFIG_PYTHON) && !config_is_asked(CONFIG_HANG_TIMEOUT_S) &&
+		!config_is_asked(CONFIG_CPU_HZ)) {
 		return false;
 	}
 	state.wanted = (uint32_t)config_early(CONFIG_PYTHON) & ~(1u << PYTHON_OFF);
 	state.has_hangs = config_early(CONFIG_HANG_TIMEOUT_S) != 0;
-	return (state.wanted || state.has_hangs) && has_python();
+	state.has_samples = config_early(CONFIG_CPU_HZ) && !config_early(CONFIG_TIMER_ONLY);
+	return (state.wanted || state.has_hangs || state.has_samples) && has_python();
 }
 
 static void install_hook(void)
@@ -402,7 +423,7 @@ static void report_parts(void)
 	}
 }
 
-static void report_threads(void)
+static void report_hangs(void)
 {
 	const char *why = state.why ? state.why : state.why_no_threads;
 
@@ -416,25 +437,46 @@ static void report_threads(void)
 	}
 }
 
+static void report_samples(void)
+{
+	const char *why = state.why ? state.why : state.why_no_threads;
+
+	if (!state.has_samples && has_python()) {
+		notice_add("no Python stacks of CPU samples", 0,
+			"for them GPROF_CPU_HZ works only as an environment variable: Python "
+			"starts "
+			"before the GPROF_CONFIG file is read");
+	} else if (why) {
+		notice_add("no Python stacks of CPU samples", 0,
+			"Python %s: %s; CPU samples have native stacks alone", state.version, why);
+	}
+}
+
 void python_start_report(void)
 {
 	bool has_parts = config_number(CONFIG_PYTHON) > 1u << PYTHON_OFF;
 	bool has_hangs = config_number(CONFIG_HANG_TIMEOUT_S) != 0;
+	bool has_samples = config_number(CONFIG_CPU_HZ) != 0;
 
-	if ((!has_parts && !has_hangs) || atomic_exchange(&state.is_reported, true)) {
+	if ((!has_parts && !has_hangs && !has_samples) ||
+		atomic_exchange(&state.is_reported, true)) {
 		return;
 	}
 	if (has_parts) {
 		report_parts();
 	}
 	if (has_hangs) {
-		report_threads();
+		report_hangs();
+	}
+	if (has_samples) {
+		report_samples();
 	}
 }
 
 void python_start_forget(void)
 {
 	atomic_store(&state.is_reported, false);
+	atomic_store(&state.is_waited_for, state.has_samples && atomic_load(&state.is_done));
 	python_stack_forget();
 	python_module_forget();
 	python_call_forget();

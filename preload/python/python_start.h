@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gets into Python's interpreter, only with GPROF_PYTHON or GPROF_HANG_TIMEOUT_S:
- * without them, nothing of this room is active in the process.
+ * Gets into Python's interpreter, only with GPROF_PYTHON, GPROF_HANG_TIMEOUT_S or GPROF_CPU_HZ:
+ * without them, nothing of this room is active in the process. With GPROF_CPU_HZ the recorder
+ * starts with the program, and also in its forked children.
  */
 #ifndef PRELOAD_PYTHON_PYTHON_START_H
 #define PRELOAD_PYTHON_PYTHON_START_H

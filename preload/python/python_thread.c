@@ -2,7 +2,8 @@
 /*
  * The drain calls read_frames() for a thread that hangs. It walks the interpreter's list of thread
  * states, in both directions, from one that python_thread_start() has noted, to the state of that
- * thread, and then its frames.
+ * thread, and then its frames. For CPU samples it walks the list rarely (each_thread), and reads
+ * the frames of a state that it knows (read_stack).
  */
 #include "preload/python/python_thread.h"
 
@@ -22,9 +23,16 @@ enum { PREVIOUS, NEXT, INTERPRETER, FIRST_ID };
 
 #define MAX_WALK 1024u /* frames; a chain that changes while it is read may become a circle */
 
+/* The C library's descriptor of a thread, at pthread_self(), has the kernel's id so near. */
+#define DESCRIPTOR_BYTES 2048u
+
+/* A stack that changes while it is read is read again. */
+#define NR_TRIES 3u
+
 static struct python_threads {
-	uint32_t id_at; /* the word of a thread state that is its thread's pthread_self() */
-	bool has_tid;	/* from 3.11 on the kernel's id is the next one */
+	uint32_t id_at;	 /* the word of a thread state that is its thread's pthread_self() */
+	bool has_tid;	 /* from 3.11 on the kernel's id is the next one */
+	uint32_t tid_at; /* else the bytes from a thread's pthread_self() to it; 0: unknown */
 	uintptr_t interpreter, code_type, str_type;
 	ptrdiff_t to_self; /* from a thread's pthread_self() to its ring_tls, in all threads */
 	/* A state that lives as long as the interpreter, and its thread. */
@@ -135,7 +143,119 @@ static const struct python_frames *read_frames(uint32_t tid, uintptr_t self)
 	return frames.nr ? &frames : NULL;
 }
 
+/* ---- threads that run ---- */
+
+/* Returns the kernel's id of the thread with that state, 0 if unknown. */
+static uint32_t tid_of(const uintptr_t *state)
+{
+	uint32_t tid = 0;
+
+	if (threads.has_tid) {
+		return (uint32_t)state[threads.id_at + 1];
+	}
+	return threads.tid_at &&
+			       python_peek(&tid, state[threads.id_at] + threads.tid_at, sizeof(tid))
+		       ? tid
+		       : 0;
+}
+
+/* As find_top(); up to 3.10 a state without frames may have its maker's id. */
+static void each_way(uint32_t way, uintptr_t at,
+	void (*on_thread)(void *context, uint32_t tid, uintptr_t state), void *context)
+{
+	uintptr_t words[STATE_WORDS], kept = 0;
+
+	for (uint64_t i = 1; at && at != kept && read_state(words, at); i++) {
+		uint32_t tid = tid_of(words);
+
+		if (tid && (threads.has_tid || python_frame_top((void *)at))) {
+			on_thread(context, tid, at);
+		}
+		kept = i & (i - 1) ? kept : at;
+		at = words[way];
+	}
+}
+
+static void each_thread(
+	void (*on_thread)(void *context, uint32_t tid, uintptr_t state), void *context)
+{
+	uintptr_t next = 0;
+
+	each_way(PREVIOUS, threads.known, on_thread, context);
+	if (python_peek(&next, threads.known + NEXT * sizeof(next), sizeof(next))) {
+		each_way(NEXT, next, on_thread, context);
+	}
+}
+
+static bool walk(uintptr_t at, struct python_stack *stack)
+{
+	stack->nr = 0;
+	for (uint32_t i = 0; at && i < MAX_WALK && stack->nr < PYTHON_STACK_MAX; i++) {
+		struct python_frame frame;
+
+		if (!python_frame_read(&frame, at) ||
+			(frame.code && frame.type != threads.code_type)) {
+			return false;
+		}
+		if (frame.code) {
+			stack->frames[stack->nr++] = (struct python_point_at){frame.code,
+				frame.file, frame.name, frame.point.lines, frame.point.first_line,
+				frame.point.offset};
+		}
+		at = frame.next;
+	}
+	stack->is_cut = at != 0;
+	return true;
+}
+
+static enum python_read read_stack(uint32_t tid, uintptr_t state, struct python_stack *stack)
+{
+	enum python_read result = PYTHON_READ_TORN;
+	uintptr_t words[STATE_WORDS];
+
+	for (uint32_t i = 0; i < NR_TRIES && result == PYTHON_READ_TORN; i++) {
+		python_pages_begin();
+		if (!read_state(words, state) || tid_of(words) != tid) {
+			result = PYTHON_READ_GONE;
+		} else if (walk(python_frame_top((void *)state), stack)) {
+			result = PYTHON_READ_STACK;
+		}
+	}
+	python_pages_end();
+	return result;
+}
+
+static bool read_names(const struct python_point_at *at, struct python_names *names)
+{
+	struct python_point point = {at->lines, at->first_line, at->offset};
+
+	if (!python_has_type(at->code, threads.code_type) || !read_text(texts[0].file, at->file) ||
+		!read_text(texts[0].function, at->name)) {
+		return false;
+	}
+	*names = (struct python_names){texts[0].file, texts[0].function, python_point_line(&point)};
+	return true;
+}
+
+static const struct python_sampler sampler = {each_thread, read_stack, read_names};
+
 /* ---- in ---- */
+
+/* For versions whose states lack the kernel's ids: looks for that of this thread. */
+static uint32_t find_tid_at(void)
+{
+	uint32_t half;
+
+	for (uint32_t at = 0; at < DESCRIPTOR_BYTES; at += sizeof(half)) {
+		if (!python_peek(&half, threads.known_thread + at, sizeof(half))) {
+			return 0;
+		}
+		if (half == threads.known_tid) {
+			return at;
+		}
+	}
+	return 0;
+}
 
 static void know(const void *thread_state)
 {
@@ -148,7 +268,7 @@ static void know(const void *thread_state)
  * The offset of a thread's id in its state differs between versions: it is where the state of this
  * thread has this thread's id.
  */
-const char *python_thread_start(const void *thread_state)
+const char *python_thread_start(const void *thread_state, bool has_hangs, bool has_samples)
 {
 	uintptr_t words[STATE_WORDS];
 	uint32_t at = FIRST_ID;
@@ -169,7 +289,13 @@ const char *python_thread_start(const void *thread_state)
 	threads.id_at = at;
 	threads.interpreter = words[INTERPRETER];
 	threads.to_self = (ptrdiff_t)((uintptr_t)&ring_tls - threads.known_thread);
-	atomic_store_explicit(&python_frames_read, read_frames, memory_order_release);
+	threads.tid_at = threads.has_tid ? 0 : find_tid_at();
+	if (has_hangs) {
+		atomic_store_explicit(&python_frames_read, read_frames, memory_order_release);
+	}
+	if (has_samples) {
+		atomic_store_explicit(&python_sampler, &sampler, memory_order_release);
+	}
 	return NULL;
 }
 

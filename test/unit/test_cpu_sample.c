@@ -5,6 +5,7 @@
 
 #include "collector/sample/code_map.h"
 #include "collector/sample/native_stack.h"
+#include "collector/sample/python_sample.h"
 #include "collector/stream/dictionary.h"
 #include "collector/util/file_text.h"
 #include "test/unit/unit.h"
@@ -201,12 +202,83 @@ START_TEST(forgotten_stacks_are_defined_again)
 }
 END_TEST
 
+/* ---- Python ---- */
+
+static unsigned int nr_named;
+static bool is_gone;
+
+static bool name_point(const struct python_point_at *at, struct python_names *names)
+{
+	nr_named++;
+	*names = (struct python_names){"train.py", at->code == 1 ? "main" : "step", at->offset};
+	return !is_gone;
+}
+
+static const struct python_sampler sampler = {.name = name_point};
+
+/* main at an instruction, which calls step. */
+static struct python_stack make_python(uint32_t offset)
+{
+	return (struct python_stack){{{2, 3, 4, 5, 6, 8}, {1, 3, 4, 5, 1, offset}}, 2, false};
+}
+
+START_TEST(python_stacks_are_named_once_and_share_outer_frames)
+{
+	struct python_stack stack = make_python(2), other = make_python(4);
+	uint32_t id;
+
+	written_begin();
+	ck_assert_int_eq(python_sample_init(), 0);
+	id = python_sample_add(&sampler, &stack);
+	ck_assert_uint_gt(id, 1u << 20); /* none of the program's own threads */
+	ck_assert_uint_eq(python_sample_add(&sampler, &stack), id);
+	ck_assert_uint_eq(nr_named, 2);
+	ck_assert_uint_ne(python_sample_add(&sampler, &other), id);
+	stack.is_cut = true;
+	ck_assert_uint_ne(python_sample_add(&sampler, &stack), id);
+	python_sample_fini();
+	finish();
+	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_py_file), 2); /* "..." */
+	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_py_code), 3);
+	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_py_stack), 7);
+}
+END_TEST
+
+START_TEST(a_python_stack_without_names_is_none_and_is_tried_again)
+{
+	struct python_stack stack = make_python(2);
+
+	written_begin();
+	ck_assert_int_eq(python_sample_init(), 0);
+	is_gone = true;
+	ck_assert_uint_eq(python_sample_add(&sampler, &stack), 0);
+	is_gone = false;
+	ck_assert_uint_ne(python_sample_add(&sampler, &stack), 0);
+	dictionary_forget();
+	ck_assert_uint_ne(python_sample_add(&sampler, &stack), 0);
+	python_sample_fini();
+	finish();
+	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_py_stack), 4);
+}
+END_TEST
+
+START_TEST(samples_that_a_full_buffer_had_no_room_for_are_the_periods_without_one)
+{
+	ck_assert_uint_eq(cpu_sample_lost(100, 10, 7), 3);
+	ck_assert_uint_eq(cpu_sample_lost(109, 10, 10), 0);
+	ck_assert_uint_eq(cpu_sample_lost(0, 10, 4), 0);
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	const TTest *const tests[] = {a_sample_has_its_time_and_its_addresses,
 		records_that_claim_more_than_they_have_are_none,
 		the_build_id_is_the_note_of_its_kind, notes_that_are_cut_or_lie_have_no_build_id,
 		only_executable_memory_counts, code_of_the_program_is_found_and_other_memory_is_not,
+		python_stacks_are_named_once_and_share_outer_frames,
+		a_python_stack_without_names_is_none_and_is_tried_again,
+		samples_that_a_full_buffer_had_no_room_for_are_the_periods_without_one,
 		stacks_share_their_outer_frames, forgotten_stacks_are_defined_again,
 		code_without_a_file_is_found_when_wanted};
 	size_t nr = sizeof(tests) / sizeof(tests[0]);

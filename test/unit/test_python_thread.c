@@ -91,7 +91,7 @@ static void make_12(uint32_t nr_frames)
 	make_text(memory.file, "train.py", 40);
 	make_text(memory.function, "step", 40);
 	ck_assert(python_frame_init("3.12.1"));
-	ck_assert_ptr_null(python_thread_start(memory.states[1]));
+	ck_assert_ptr_null(python_thread_start(memory.states[1], true, true));
 }
 
 static void make_10(void)
@@ -101,6 +101,7 @@ static void make_10(void)
 	memset(&memory, 0, sizeof(memory));
 	make_states(22);
 	memory.states[1][3] = (uintptr_t)memory.frames[0];
+	memory.frames[0][0] = 1; /* references */
 	put_word(memory.frames[0], 32, (uintptr_t)memory.code);
 	put_word(memory.code, 8, (uintptr_t)PyCode_Type);
 	put(memory.code, 40, &line, sizeof(line));
@@ -110,7 +111,7 @@ static void make_10(void)
 	make_text(memory.file, "train.py", 48);
 	make_text(memory.function, "step", 48);
 	ck_assert(python_frame_init("3.10.4"));
-	ck_assert_ptr_null(python_thread_start(memory.states[1]));
+	ck_assert_ptr_null(python_thread_start(memory.states[1], true, true));
 }
 
 static const struct python_frames *frames_of(uint32_t tid, uintptr_t self)
@@ -218,10 +219,12 @@ START_TEST(where_the_ids_are_not_found_that_is_said)
 {
 	make_12(1);
 	memory.states[1][17]++;
-	ck_assert_str_eq(python_thread_start(memory.states[1]), "its threads' ids were not found");
+	ck_assert_str_eq(python_thread_start(memory.states[1], true, true),
+		"its threads' ids were not found");
 	memory.states[1][17]--;
 	memory.states[1][18]++;
-	ck_assert_str_eq(python_thread_start(memory.states[1]), "its threads' ids were not found");
+	ck_assert_str_eq(python_thread_start(memory.states[1], true, true),
+		"its threads' ids were not found");
 }
 END_TEST
 
@@ -237,9 +240,106 @@ START_TEST(a_forked_child_begins_at_the_state_of_its_only_thread)
 }
 END_TEST
 
+/* ---- threads that run ---- */
+
+static struct python_stack stack;
+static struct {
+	uint32_t tid;
+	uintptr_t state;
+} known[8];
+static uint32_t nr_known;
+
+static void know_thread(void *unused, uint32_t tid, uintptr_t state)
+{
+	(void)unused;
+	known[nr_known].tid = tid;
+	known[nr_known++].state = state;
+}
+
+static const struct python_sampler *have_sampler(void)
+{
+	const struct python_sampler *sampler = python_sampler;
+
+	ck_assert_ptr_nonnull(sampler);
+	return sampler;
+}
+
+static enum python_read read_of(uint32_t tid, size_t state)
+{
+	return have_sampler()->read(tid, (uintptr_t)memory.states[state], &stack);
+}
+
+START_TEST(each_thread_is_known_with_its_state)
+{
+	make_12(3);
+	nr_known = 0;
+	have_sampler()->each_thread(know_thread, NULL);
+	ck_assert_uint_eq(nr_known, NR_STATES);
+	for (uint32_t i = 0; i < nr_known; i++) {
+		size_t at =
+			(known[i].state - (uintptr_t)memory.states[0]) / sizeof(memory.states[0]);
+
+		ck_assert_uint_eq(known[i].tid,
+			at == 1 ? (uint32_t)syscall(SYS_gettid) : OTHER_TID + (uint32_t)at);
+	}
+}
+END_TEST
+
+/* Up to 3.10 the C library knows the thread's number. */
+START_TEST(threads_of_old_versions_are_known_by_the_c_library)
+{
+	make_10();
+	nr_known = 0;
+	have_sampler()->each_thread(know_thread, NULL);
+	ck_assert_uint_eq(nr_known, 1);
+	ck_assert_uint_eq(known[0].tid, (uint32_t)syscall(SYS_gettid));
+	ck_assert_int_eq(read_of(known[0].tid, 1), PYTHON_READ_STACK);
+	ck_assert_uint_eq(stack.nr, 1);
+	memory.frames[0][0] = 0; /* among the free ones */
+	ck_assert_int_eq(read_of(known[0].tid, 1), PYTHON_READ_TORN);
+}
+END_TEST
+
+START_TEST(a_stack_of_a_running_thread_is_read_or_torn_or_of_another_thread)
+{
+	struct python_names names;
+
+	make_12(3);
+	ck_assert_int_eq(read_of(OTHER_TID, 0), PYTHON_READ_STACK);
+	ck_assert_uint_eq(stack.nr, 3);
+	ck_assert(!stack.is_cut);
+	ck_assert_uint_eq(stack.frames[0].first_line, 7);
+	ck_assert(have_sampler()->name(&stack.frames[0], &names));
+	ck_assert_str_eq(names.function, "step");
+	ck_assert_str_eq(names.file, "train.py");
+	ck_assert_uint_eq(names.line, 7);
+	ck_assert_int_eq(read_of(OTHER_TID + 1, 0), PYTHON_READ_GONE);
+	ck_assert_int_eq(read_of(OTHER_TID + 2, 2), PYTHON_READ_STACK); /* runs no Python */
+	ck_assert_uint_eq(stack.nr, 0);
+	put_word(memory.code, 8, 0x1234); /* no code any more */
+	ck_assert_int_eq(read_of(OTHER_TID, 0), PYTHON_READ_TORN);
+	ck_assert(!have_sampler()->name(&stack.frames[0], &names));
+	memory.frames[0][1] = 8; /* unreadable */
+	ck_assert_int_eq(read_of(OTHER_TID, 0), PYTHON_READ_TORN);
+}
+END_TEST
+
+START_TEST(a_circle_of_frames_is_a_cut_stack)
+{
+	make_12(3);
+	memory.frames[2][1] = (uintptr_t)memory.frames[0];
+	ck_assert_int_eq(read_of(OTHER_TID, 0), PYTHON_READ_STACK);
+	ck_assert_uint_eq(stack.nr, PYTHON_STACK_MAX);
+	ck_assert(stack.is_cut);
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
-	const TTest *const tests[] = {frames_are_told_of_the_thread_with_that_id_alone,
+	const TTest *const tests[] = {each_thread_is_known_with_its_state,
+		threads_of_old_versions_are_known_by_the_c_library,
+		a_stack_of_a_running_thread_is_read_or_torn_or_of_another_thread,
+		a_circle_of_frames_is_a_cut_stack, frames_are_told_of_the_thread_with_that_id_alone,
 		of_many_frames_the_outer_ones_are_counted,
 		up_to_3_10_threads_are_known_by_their_own_memory_and_the_first_by_its_id,
 		what_is_not_as_it_should_be_tells_nothing, the_list_may_have_any_length,

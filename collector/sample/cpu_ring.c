@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The mapping of a buffer keeps its event alive, so its descriptor is closed at once: sampling uses
+ * none of the target's numbers. The kernel does not copy such a mapping into a forked child, and
+ * unmapping it ends the event.
+ *
+ * To be woken by a record without a descriptor to wait for, the drain has the kernel send a signal
+ * to it alone (F_OWNER_TID), which it blocks, and waits for in ring_wait(). What asked for it is
+ * the open file, which the mapping keeps.
+ */
+#include "collector/sample/cpu_ring.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collector/util/private_fd.h"
+
+/* Does not ask for more frames than an administrator allows. */
+static int open_event(const struct cpu_ring_want *want)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+		.size = PERF_ATTR_SIZE_VER5, /* kernels since 4.8 know as much */
+		.config = PERF_COUNT_SW_TASK_CLOCK,
+		.sample_period = want->period_ns,
+		.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.exclude_callchain_kernel = 1,
+		.comm = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.wakeup_events = want->waked_tid != 0,
+		.sample_max_stack = CPU_RING_MAX_FRAMES};
+	long fd = syscall(SYS_perf_event_open, &attr, want->tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0 && errno == EOVERFLOW) {
+		attr.sample_max_stack = 0;
+		fd = syscall(SYS_perf_event_open, &attr, want->tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	}
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/*
+ * Maps a buffer; NULL: impossible. Kernels before 4.1 do not say where its data lie, and neither
+ * does what the target may by now have opened at that number.
+ */
+static struct perf_event_mmap_page *map_ring(int fd, uint32_t ring_bytes)
+{
+	size_t nr_bytes = cpu_ring_locked_bytes(ring_bytes);
+	struct perf_event_mmap_page *ring =
+		mmap(NULL, nr_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (ring == MAP_FAILED) {
+		return NULL;
+	}
+	if (ring->data_size != ring_bytes || ring->data_offset != nr_bytes - ring_bytes) {
+		munmap(ring, nr_bytes);
+		return NULL;
+	}
+	return ring;
+}
+
+/* The number may by now be a file of the target's, so nothing is asked of it that lasts. */
+static void ask_for_signal(struct private_fd *held, int tid)
+{
+	struct f_owner_ex owner = {F_OWNER_TID, tid};
+
+	if (!private_fd_check(held) && !fcntl(held->fd, F_SETOWN_EX, &owner) &&
+		!fcntl(held->fd, F_SETSIG, CPU_RING_SIGNAL)) {
+		fcntl(held->fd, F_SETFL, O_RDWR | O_ASYNC);
+	}
+}
+
+int cpu_ring_open(struct perf_event_mmap_page **ring, const struct cpu_ring_want *want)
+{
+	struct private_fd held;
+	int fd = open_event(want);
+
+	if (fd < 0) {
+		return fd;
+	}
+	private_fd_adopt(&held, fd);
+	*ring = map_ring(fd, want->ring_bytes);
+	if (*ring && want->waked_tid) {
+		ask_for_signal(&held, want->waked_tid);
+	}
+	private_fd_close(&held);
+	return *ring ? 0 : -ENOMEM;
+}
+
+size_t cpu_ring_locked_bytes(uint32_t ring_bytes)
+{
+	return (size_t)sysconf(_SC_PAGESIZE) + ring_bytes;
+}
+
+void cpu_ring_close(struct perf_event_mmap_page *ring)
+{
+	munmap(ring, cpu_ring_locked_bytes((uint32_t)ring->data_size));
+}
+
+/* Copies bytes out of the ring, whose end may lie within them. */
+static void copy_out(void *out, const char *data, uint64_t at, uint64_t ring_bytes, size_t nr_bytes)
+{
+	uint64_t from = at % ring_bytes;
+	size_t nr_first = nr_bytes < ring_bytes - from ? nr_bytes : (size_t)(ring_bytes - from);
+
+	memcpy(out, data + from, nr_first);
+	memcpy((char *)out + nr_first, data, nr_bytes - nr_first);
+}
+
+/* The kernel writes at data_head, and not beyond data_tail, which is ours. */
+uint64_t cpu_ring_read(struct perf_event_mmap_page *ring,
+	void (*on_record)(void *context, const struct perf_event_header *header), void *context)
+{
+	uint64_t head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE),
+		 begin = ring->data_tail;
+	const char *data = (const char *)ring + ring->data_offset;
+	uint64_t at = begin;
+	union {
+		struct perf_event_header header;
+		uint64_t words[(CPU_RING_RECORD_BYTES + 7) / 8];
+	} record;
+
+	while (head - at >= sizeof(record.header)) {
+		copy_out(&record, data, at, ring->data_size, sizeof(record.header));
+		if (record.header.size < sizeof(record.header) || record.header.size > head - at) {
+			break; /* not as the kernel writes it */
+		}
+		if (record.header.size <= sizeof(record)) {
+			copy_out(&record, data, at, ring->data_size, record.header.size);
+			on_record(context, &record.header);
+		}
+		at += record.header.size;
+	}
+	__atomic_store_n(&ring->data_tail, head, __ATOMIC_RELEASE);
+	return head - begin;
+}

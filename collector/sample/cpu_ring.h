@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kernel's buffer of one thread, in which it writes a record for each sample (perf_event_open,
+ * a software clock, user mode only). For the drain thread.
+ */
+#ifndef COLLECTOR_SAMPLE_CPU_RING_H
+#define COLLECTOR_SAMPLE_CPU_RING_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The kernel's own bound (kernel.perf_event_max_stack), unless an administrator has changed it. */
+#define CPU_RING_MAX_FRAMES 127u
+
+/* Header, time, number of frames, and all frames with a mark of context. */
+#define CPU_RING_RECORD_BYTES (sizeof(struct perf_event_header) + 8 * (2 + CPU_RING_MAX_FRAMES + 1))
+
+struct cpu_ring_want {
+	uint32_t tid;
+	uint64_t period_ns;
+	uint32_t ring_bytes; /* a power of two of whole pages, without the first page */
+	int waked_tid;	     /* the thread that gets CPU_RING_SIGNAL with each record; 0: none */
+};
+
+/* The kernel sends none of these, and hardly any program does. */
+#define CPU_RING_SIGNAL SIGSTKFLT
+
+/* Returns 0 or -errno. Uses no descriptor after it. */
+int cpu_ring_open(struct perf_event_mmap_page **ring, const struct cpu_ring_want *want);
+
+/* The bytes that the user may lock are used by a buffer of that size. */
+size_t cpu_ring_locked_bytes(uint32_t ring_bytes);
+
+/* Ends the event, too. */
+void cpu_ring_close(struct perf_event_mmap_page *ring);
+
+static inline bool cpu_ring_has_records(const struct perf_event_mmap_page *ring)
+{
+	return __atomic_load_n(&ring->data_head, __ATOMIC_RELAXED) != ring->data_tail;
+}
+
+/*
+ * Takes out all records; on_record gets those that are not longer than CPU_RING_RECORD_BYTES.
+ * Returns how many bytes there were.
+ */
+uint64_t cpu_ring_read(struct perf_event_mmap_page *ring,
+	void (*on_record)(void *context, const struct perf_event_header *header), void *context);
+
+#endif
