@@ -53,7 +53,7 @@ static const struct option_line options[] = {
 		.words = flame_weight_names),
 	OPTION("stacks", 's', NULL, "begin with Python stacks in place of modules"),
 	OPTION("samples", 'C', NULL,
-		"CPU samples: threads and native stacks (recorded with --cpu)\n"
+		"CPU samples: threads, Python and native stacks (recorded with --cpu)\n"
 		"in place of operators"),
 	OPTION("phase", 'P', "PHASE",
 		"draw only what begins in dataloader, forward, backward,\n"

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "report/analysis/view.h"
-#include "report/model/native_stack.h"
+#include "report/model/mixed_stack.h"
 #include "report/util/hash.h"
 
 struct key {
@@ -21,19 +21,23 @@ struct row {
 };
 
 struct samples {
-	uint32_t stack;
+	uint64_t stack; /* as mixed_stack.h has it */
 	uint64_t nr, ns;
 };
 
 struct cpu_view {
 	struct view_input input;
 	struct row *rows;
-	struct idmap stacks; /* struct samples by native_stack, of the current process */
+	struct idmap stacks; /* struct samples by their stack, of the process at hand */
 	uint64_t nr_stacks, nr, ns;
+	uint64_t nr_python,
+		nr_unread; /* samples with Python frames; with ones that were not read */
 };
 
 static const struct scan_want wants[] = {
-	{GPROF_TABLE_cpu_sample, COL_BIT(COL_cpu_sample_ns) | COL_BIT(COL_cpu_sample_native_stack),
+	{GPROF_TABLE_cpu_sample,
+		COL_BIT(COL_cpu_sample_ns) | COL_BIT(COL_cpu_sample_native_stack) |
+			COL_BIT(COL_cpu_sample_py_stack),
 		0},
 };
 
@@ -51,18 +55,21 @@ static void on_batch(void *context, struct process *process, const struct batch 
 
 	(void)process;
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		uint32_t stack = (uint32_t)b->col[COL_cpu_sample_native_stack][i];
+		uint64_t stack = mixed_stack_id(
+			b->col[COL_cpu_sample_native_stack][i], b->col[COL_cpu_sample_py_stack][i]);
 		struct samples *samples = idmap_put(&view->stacks, stack);
 
 		samples->stack = stack;
 		samples->nr++;
 		samples->ns += b->col[COL_cpu_sample_ns][i];
+		view->nr_python += mixed_stack_has_python(stack);
+		view->nr_unread += mixed_stack_lacks_python(stack);
 		view->nr++;
 		view->ns += b->col[COL_cpu_sample_ns][i];
 	}
 }
 
-static void add_frame(struct cpu_view *view, const struct native_frame *frame,
+static void add_frame(struct cpu_view *view, const struct mixed_frame *frame,
 	const struct samples *samples, bool is_self)
 {
 	struct key key = {frame->function, frame->file};
@@ -83,15 +90,13 @@ static void add_frame(struct cpu_view *view, const struct native_frame *frame,
 /* A sample without a stack (0) is in an unknown function. */
 static void add_stack(struct cpu_view *view, struct process *process, const struct samples *samples)
 {
-	uint32_t stack = samples->stack;
-	unsigned int nr_frames = 0;
+	struct mixed_frame frames[MIXED_STACK_MAX_FRAMES];
+	uint32_t nr = mixed_stack_frames(process, samples->stack, frames);
 
 	view->nr_stacks++;
-	do {
-		struct native_frame frame = native_stack_frame(process, stack, &stack);
-
-		add_frame(view, &frame, samples, nr_frames == 0);
-	} while (stack && ++nr_frames < NATIVE_STACK_MAX_FRAMES);
+	for (uint32_t i = 0; i < nr; i++) {
+		add_frame(view, &frames[i], samples, i == 0);
+	}
 }
 
 static void end(void *context, struct process *process)
@@ -151,6 +156,13 @@ static void fill_table(void *state, struct table *table)
 		" samples, each of which stands for %.1f ms of CPU time in user mode. Callers are "
 		"known where code has frame pointers.",
 		view->nr, (double)view->ns / (double)view->nr / 1e6);
+	if (view->nr_unread) {
+		table_note(table,
+			"%" PRIu64 " of %" PRIu64 " samples of threads that run Python have no "
+			"Python frames: these could not be "
+			"read within an eighth of a period.",
+			view->nr_unread, view->nr_unread + view->nr_python);
+	}
 }
 
 static void fini(void *state)
@@ -160,13 +172,16 @@ static void fini(void *state)
 	hash_free(view->rows);
 }
 
-VIEW(cpu, 353) = {
+VIEW(cpu, 354) = {
 	.name = "cpu",
 	.subject = VIEW_ABOUT_HOST,
 	.help = "functions in which the CPU spent its time, by samples",
 	.about = "Shares are of all CPU samples of the table. Samples are of user mode, on all "
 		 "threads of the process but gprof's own; time in the kernel has none. A function "
-		 "counts once in a stack, however often it is there.",
+		 "counts once in a stack, however often it is there. Of threads that run Python, "
+		 "a stack is Python's frames and the machine code that the innermost one has "
+		 "called; without frame pointers in the interpreter, only the innermost function "
+		 "of that.",
 	.is_default = true,
 	.is_empty_hidden = true,
 	.title = "CPU samples",

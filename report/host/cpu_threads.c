@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads by CPU samples: which of them used the CPUs, and in which function most. */
 #include "report/analysis/view.h"
-#include "report/model/native_stack.h"
+#include "report/model/mixed_stack.h"
 #include "report/util/hash.h"
 
 /* The kernel gives the number of a thread that has ended to another one, with another name. */
@@ -11,14 +11,14 @@ struct key {
 };
 
 struct samples {
-	uint32_t stack;
+	uint64_t stack; /* as mixed_stack.h has it */
 	uint64_t nr;
 };
 
 struct row {
 	struct key key;
 	uint64_t nr, ns;
-	struct idmap stacks; /* struct samples by native_stack */
+	struct idmap stacks; /* struct samples by their stack */
 	UT_hash_handle hh;
 };
 
@@ -31,7 +31,8 @@ struct cpu_threads_view {
 static const struct scan_want wants[] = {
 	{GPROF_TABLE_cpu_sample,
 		COL_BIT(COL_cpu_sample_ns) | COL_BIT(COL_cpu_sample_task) |
-			COL_BIT(COL_cpu_sample_native_stack) | COL_BIT(COL_cpu_sample_name),
+			COL_BIT(COL_cpu_sample_native_stack) | COL_BIT(COL_cpu_sample_name) |
+			COL_BIT(COL_cpu_sample_py_stack),
 		0},
 };
 
@@ -43,7 +44,8 @@ static void on_batch(void *context, struct process *process, const struct batch 
 		uint64_t name = b->col[COL_cpu_sample_name][i];
 		struct key key = {process, (uint32_t)b->col[COL_cpu_sample_task][i],
 			name ? process_string(process, name) : 0};
-		uint32_t stack = (uint32_t)b->col[COL_cpu_sample_native_stack][i];
+		uint64_t stack = mixed_stack_id(
+			b->col[COL_cpu_sample_native_stack][i], b->col[COL_cpu_sample_py_stack][i]);
 		struct samples *samples;
 		struct row *row;
 
@@ -68,11 +70,13 @@ static uint32_t find_hottest(const struct row *row, uint64_t *nr_samples)
 	*nr_samples = 0;
 	idmap_init(&functions, sizeof(uint64_t));
 	for (size_t i = 0; i < row->stacks.nr; i++) {
+		struct mixed_frame frames[MIXED_STACK_MAX_FRAMES];
 		const struct samples *samples = idmap_at(&row->stacks, i);
-		uint32_t caller, function;
+		uint32_t function;
 		uint64_t *sum;
 
-		function = native_stack_frame(row->key.process, samples->stack, &caller).function;
+		mixed_stack_frames(row->key.process, samples->stack, frames);
+		function = frames[0].function;
 		sum = idmap_put(&functions, function);
 		*sum += samples->nr;
 		if (*sum > *nr_samples) {
@@ -139,7 +143,7 @@ static void fini(void *state)
 	hash_free(view->rows);
 }
 
-VIEW(cpu_threads, 354) = {
+VIEW(cpu_threads, 355) = {
 	.name = "cpu-threads",
 	.subject = VIEW_ABOUT_HOST,
 	.help = "threads by the CPU time that they used, by samples",

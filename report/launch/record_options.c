@@ -19,7 +19,8 @@ static const struct option_line own_options[] = {
 	/* --steps and --shapes are the usual values of a variable. */
 	OPTION("shapes", OPTION_SHAPES, NULL,
 		"also the input shapes of PyTorch's operators: --torch shapes"),
-	OPTION("cpu", OPTION_CPU, "HZ", "CPU samples with native stacks: --cpu-hz, 99 unless given",
+	OPTION("cpu", OPTION_CPU, "HZ",
+		"CPU samples with native and Python stacks: --cpu-hz, 99 unless given",
 		.is_joined = true),
 	OPTION("report", OPTION_REPORT, NULL,
 		"at the end, print on stderr the first lines of the report: what ran, the "

@@ -60,6 +60,17 @@ uint32_t py_frame_text(uint32_t file, uint32_t line, uint32_t function)
 	return name;
 }
 
+uint32_t py_frame_short_text(uint32_t file, uint32_t line, uint32_t function)
+{
+	const char *path = file ? string_pool_text(file, NULL) : "";
+	const char *slash = short_file(path) == path ? strrchr(path, '/') : NULL;
+
+	if (slash && slash[1]) {
+		file = string_pool_intern(slash + 1, strlen(slash + 1));
+	}
+	return py_frame_text(file, line, function);
+}
+
 uint32_t py_code_text(struct process *process, uint32_t id)
 {
 	struct model_py_code *code = idmap_get(&process->py_codes, id);

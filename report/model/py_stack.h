@@ -17,6 +17,9 @@ uint32_t py_stack_trace_text(struct process *process, uint32_t stack);
 /* "train.py(42): step", all numbers of string_pool.h; line 0: unknown. */
 uint32_t py_frame_text(uint32_t file, uint32_t line, uint32_t function);
 
+/* The same; files outside of packages are shown without their folders. */
+uint32_t py_frame_short_text(uint32_t file, uint32_t line, uint32_t function);
+
 /* "train.py(5): step": a function and its first line. */
 uint32_t py_code_text(struct process *process, uint32_t code);
 

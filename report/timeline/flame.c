@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "report/analysis/gpu_activities.h"
-#include "report/model/native_stack.h"
+#include "report/model/mixed_stack.h"
 #include "report/model/py_stack.h"
 #include "report/model/scan.h"
 #include "report/model/select.h"
@@ -461,18 +461,19 @@ static void on_record(void *context, const struct op_record *record, const struc
 /* ---- CPU samples ---- */
 
 /* The outermost frame comes first, and is the thread by its name. */
-static uint32_t sample_frame(struct flame_reading *reading, uint32_t stack, uint64_t name)
+static uint32_t sample_frame(struct flame_reading *reading, uint64_t stack, uint64_t name)
 {
+	struct mixed_frame frames[MIXED_STACK_MAX_FRAMES];
 	struct process *process = reading->process;
-	uint32_t functions[NATIVE_STACK_MAX_FRAMES], nr = 0, frame = reading->root;
+	uint32_t nr = mixed_stack_frames(process, stack, frames), frame = reading->root;
 
-	while (stack && nr < NATIVE_STACK_MAX_FRAMES) {
-		functions[nr++] = native_stack_frame(process, stack, &stack).function;
-	}
 	frame = name ? find_frame(reading, frame, process_string(process, name), FLAME_PROCESS)
 		     : find_text(reading, frame, "(unnamed thread)", FLAME_PROCESS);
 	while (nr > 0) {
-		frame = find_frame(reading, frame, functions[--nr], FLAME_CALL);
+		const struct mixed_frame *at = &frames[--nr];
+
+		frame = find_frame(
+			reading, frame, at->function, at->py_code ? FLAME_PYTHON : FLAME_CALL);
 	}
 	return frame;
 }
@@ -484,9 +485,9 @@ static void on_samples(void *context, struct process *process, const struct batc
 	(void)process;
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		const struct place place = {.tick = b->col[COL_cpu_sample_time][i]};
-		uint32_t frame =
-			sample_frame(reading, (uint32_t)b->col[COL_cpu_sample_native_stack][i],
-				b->col[COL_cpu_sample_name][i]);
+		uint64_t stack = mixed_stack_id(
+			b->col[COL_cpu_sample_native_stack][i], b->col[COL_cpu_sample_py_stack][i]);
+		uint32_t frame = sample_frame(reading, stack, b->col[COL_cpu_sample_name][i]);
 
 		find_self(reading, frame, &place)[FLAME_CPU] += b->col[COL_cpu_sample_ns][i];
 	}

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "report/analysis/headline.h"
+#include "report/model/python_lines.h"
 #include "report/analysis/view.h"
 #include "report/ops/flops.h"
 #include "report/model/run_state.h"
@@ -120,6 +121,60 @@ static void add_flops(struct figure_lines *lines, const struct headline_figures 
 	figure_lines_end(lines);
 }
 
+/* ---- a program without a GPU ---- */
+
+#define MOST_LINES 3u
+/* Lines with a smaller share of the samples, in percent, are none of the first screen's. */
+#define LEAST_SHARE_PCT 1.0
+
+static int by_self(const struct python_line *a, const struct python_line *b)
+{
+	return a->nr_self == b->nr_self ? 0 : a->nr_self > b->nr_self ? -1 : 1;
+}
+
+/* The lines with most samples of their own; returns whether there are any. */
+static bool add_sorted_lines(struct figure_lines *lines, const struct python_lines *all)
+{
+	unsigned int nr = 0;
+
+	for (const struct python_line *line = all->all; line && nr < MOST_LINES; nr++) {
+		double share_pct = 100 * (double)line->nr_self / (double)all->nr;
+		struct buf item = {0};
+		size_t nr_bytes;
+		const char *text = string_pool_text(python_line_text(line), &nr_bytes);
+
+		if (share_pct < LEAST_SHARE_PCT) {
+			break;
+		}
+		if (!nr) {
+			figure_lines_begin(lines, "Python");
+		}
+		buf_printf(&item, "%.1f %%%s at ", share_pct, nr ? "" : " of Python's CPU samples");
+		text_add_shown(&item, text, nr_bytes, 0);
+		buf_char(&item, '\0');
+		figure_lines_add(lines, item.bytes);
+		buf_fini(&item);
+		line = line->hh.next;
+	}
+	if (nr) {
+		figure_lines_end(lines);
+	}
+	return nr != 0;
+}
+
+static bool add_python_lines(struct figure_lines *lines, const struct view_input *input)
+{
+	struct python_lines all = {0};
+	const struct scan scan = {&python_lines_scan, &all};
+	bool has_any;
+
+	scan_run(input->processes, input->nr_processes, &scan, 1);
+	HASH_SORT(all.all, by_self);
+	has_any = add_sorted_lines(lines, &all);
+	python_lines_fini(&all);
+	return has_any;
+}
+
 /* ---- findings ---- */
 
 static void add_findings(const struct verdict *verdict, struct figure_lines *lines)
@@ -150,8 +205,11 @@ static char *make_lines(
 	headline_add_step(&lines, figures);
 	if (figures->has_parts && figures->parts_ns && figures->has_gpu) {
 		headline_add_gpu_shares(&lines, figures);
-	} else if (figures->has_parts && figures->parts_ns) {
-		headline_add_cpu_shares(&lines, figures);
+	} else if (figures->has_gpu || figures->has_operators ||
+		   !add_python_lines(&lines, &view->input)) {
+		if (figures->has_parts && figures->parts_ns) {
+			headline_add_cpu_shares(&lines, figures);
+		}
 	}
 	headline_add_outliers(&lines, figures);
 	add_flops(&lines, figures);

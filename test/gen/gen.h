@@ -88,7 +88,7 @@ void gen_python(struct gen *gen);
 void gen_gc(struct gen *gen, bool is_rare);
 
 /* CPU samples with native stacks. */
-void gen_cpu(struct gen *gen);
+void gen_cpu(struct gen *gen, bool has_python);
 
 /* NCCL's operations on one of two ranks. */
 void gen_nccl(struct gen *gen, uint32_t rank);

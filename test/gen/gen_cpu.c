@@ -7,6 +7,13 @@
  *               2  code without a file, called by load
  *     worker    4  decode <- decode            recursive; one sample in a frame whose caller is
  * lost 1  the kernel's clock, in no file
+ *
+ * With has_python also a thread of Python:
+ *
+ *     loader    6  decode, in load at line 12 of dataset.py, called from line 30 of its <module>
+ *               2  load, at line 14
+ *               3  load, whose Python frames were not read
+ *               1  none of Python
  */
 #include "test/gen/gen.h"
 
@@ -15,7 +22,7 @@
 #define PERIOD_NS	10000000ull
 
 enum { NO_FILE, PYTHON, DECODE, CLOCK };
-enum { MAIN_TID = 4242, WORKER_TID = 4250 };
+enum { MAIN_TID = 4242, WORKER_TID = 4250, LOADER_TID = 4260 };
 enum stack { NONE, MAIN, LOAD, DECODE_OF_LOAD, COMPILED, OUTER, INNER, ALONE };
 
 static void add_file(struct gen *gen, uint32_t id, const char *path, const char *build_id)
@@ -40,8 +47,8 @@ static void add_stack(
 	row->address = address;
 }
 
-static void add_samples(
-	struct gen *gen, unsigned int nr, uint32_t tid, const char *name, enum stack stack)
+static void add_mixed_samples(struct gen *gen, unsigned int nr, uint32_t tid, const char *name,
+	enum stack stack, uint32_t py_stack)
 {
 	static uint64_t time;
 
@@ -55,10 +62,59 @@ static void add_samples(
 		row->task = tid;
 		row->native_stack = stack;
 		row->name = name_id;
+		row->py_stack = py_stack;
 	}
 }
 
-void gen_cpu(struct gen *gen)
+static void add_samples(
+	struct gen *gen, unsigned int nr, uint32_t tid, const char *name, enum stack stack)
+{
+	add_mixed_samples(gen, nr, tid, name, stack, 0);
+}
+
+enum py_stack { PY_NONE, PY_MODULE, PY_LOAD, PY_LOAD_LATER };
+
+static void add_py_code(struct gen *gen, uint32_t id, uint32_t line, const char *name)
+{
+	uint32_t string = gen_string(gen, name);
+	struct gprof_row_py_code *row = gen_row(gen, GPROF_TABLE_py_code);
+
+	row->id = id;
+	row->py_file = 1;
+	row->line = line;
+	row->name = string;
+}
+
+static void add_py_stack(
+	struct gen *gen, enum py_stack id, enum py_stack parent, uint32_t code, uint32_t line)
+{
+	struct gprof_row_py_stack *row = gen_row(gen, GPROF_TABLE_py_stack);
+
+	row->id = id;
+	row->parent = parent;
+	row->py_code = code;
+	row->line = line;
+}
+
+static void add_python(struct gen *gen)
+{
+	uint32_t path = gen_string(gen, "/nowhere/dataset.py");
+	struct gprof_row_py_file *file = gen_row(gen, GPROF_TABLE_py_file);
+
+	file->id = 1;
+	file->name = path;
+	add_py_code(gen, 1, 1, "<module>");
+	add_py_code(gen, 2, 10, "load");
+	add_py_stack(gen, PY_MODULE, PY_NONE, 1, 30);
+	add_py_stack(gen, PY_LOAD, PY_MODULE, 2, 12);
+	add_py_stack(gen, PY_LOAD_LATER, PY_MODULE, 2, 14);
+	add_mixed_samples(gen, 6, LOADER_TID, "loader", DECODE_OF_LOAD, PY_LOAD);
+	add_mixed_samples(gen, 2, LOADER_TID, "loader", LOAD, PY_LOAD_LATER);
+	add_mixed_samples(gen, 3, LOADER_TID, "loader", LOAD, GPROF_PY_STACK_NOT_READ);
+	add_mixed_samples(gen, 1, LOADER_TID, "loader", LOAD, 0);
+}
+
+void gen_cpu(struct gen *gen, bool has_python)
 {
 	gen_info_bytes(gen, "process.command", "python\0train.py", 15);
 	gen_anchor(gen, START_NS, START_NS, START_NS + CUPTI_OFFSET_NS);
@@ -80,5 +136,8 @@ void gen_cpu(struct gen *gen)
 	add_samples(gen, 4, WORKER_TID, "worker", INNER);
 	add_samples(gen, 1, WORKER_TID, "worker", OUTER);
 	add_samples(gen, 1, WORKER_TID, "worker", ALONE);
+	if (has_python) {
+		add_python(gen);
+	}
 	gen_flush(gen);
 }

@@ -85,6 +85,9 @@ for trace in traces/*.json; do
 	golden "$trace.tables" "$report" --wide --detail=all --view steps,breakdown,operator,kernel,memcpy,api,python,losses,notices "$trace"
 done
 golden v2/cpu.tables "$report" --view cpu,cpu-threads --wide --all v2/cpu.gprof
+golden v2/cpu_python.tables "$report" --view cpu-lines,cpu,cpu-threads --wide --all v2/cpu_python.gprof
+golden v2/cpu_python.json "$report" --view cpu-lines,cpu,cpu-threads --format json v2/cpu_python.gprof
+golden v2/cpu_python.first "$report" v2/cpu_python.gprof
 golden v2/cpu.json "$report" --view cpu,cpu-threads --format json v2/cpu.gprof
 small=v1/small.gprof
 golden small.info "$report" info $small

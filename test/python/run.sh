@@ -83,6 +83,10 @@ tap played "an audit hook" "this version is not known (3.8 to 3.15 are, with the
 	"hangs: an unknown version"
 tap played "an audit hook" "its frames cannot be read; hangs are reported without them" 3.12.0 GPROF_HANG_TIMEOUT_S=1 "hangs: another layout"
 tap by_file GPROF_HANG_TIMEOUT_S=1 "hangs: asked for by a file"
+tap played "no audit hook" "" 3.11.0 GPROF_CPU_HZ=0 "samples: off, no audit hook"
+tap played "an audit hook" "this version is not known (3.8 to 3.15 are, with the GIL); CPU samples have native stacks alone" 3.16.0 GPROF_CPU_HZ=9 \
+	"samples: an unknown version"
+tap by_file GPROF_CPU_HZ=9 "samples: asked for by a file"
 
 # ---- with Python ----
 
@@ -311,6 +315,22 @@ workers()
 	sort "$T/who" | diff - "$T/have" && [ "$(wc -l <"$T/have")" -gt 20 ]
 }
 
+# CPU samples have the lines in their known shares, also of code that the line calls; a program sees nothing of us.
+samples()
+{
+	"$python" test/python/samples.py 0.1 >"$T/plain" 2>&1
+	GPROF_CPU_HZ=200 within "$python" test/python/samples.py 3 >"$T/out" 2>&1
+	diff "$T/plain" "$T/out" || return 1
+	view notices
+	grep '"cause": "no CPU samples"' "$T/notices.json" >/dev/null && return 0 # the machine refuses them
+	view cpu-lines 2>/dev/null
+	jq -e 'def share(f): [.cpu_lines.rows[] | select(.function == f).total_share_pct] | add // 0;
+		def near(a; b): (a - b | fabs) < 12;
+		([.cpu_lines.rows[].samples] | add) >= 60 and near(share("decode"); 60) and near(share("augment"); 30) and
+		near(share("collate"); 10) and share("work") > 90' "$T/cpu-lines.json" >/dev/null ||
+		{ jq -c '.cpu_lines.rows[:8][] | [.name, .samples, .total_samples]' "$T/cpu-lines.json"; return 1; }
+}
+
 # hang ARGUMENT...: begins hangs.py, which is $program, and waits until one of its hangs is recorded.
 hang()
 {
@@ -515,6 +535,7 @@ for python in "${pythons[@]}"; do
 	tap hangs "hangs: stacks of all threads as Python reports them"
 	tap hangs child "hangs: in a child that another thread forked"
 	tap ended "hangs: after the end of the interpreter"
+	tap samples "samples: lines in known shares"
 done
 torch=$(command -v "${TORCH_PYTHON:-/usr/bin/python3}")
 version=$("$torch" -c 'import torch; print("PyTorch " + torch.__version__)' 2>/dev/null) || version=
