@@ -201,7 +201,7 @@ void import_check_add(struct buf *out, char **argv)
 		const char *line = last_line(&text, &nr_bytes);
 
 		buf_printf(out, "'import %s' fails: ", name);
-		text_add_shown(out, line, nr_bytes < MAX_SENTENCE ? nr_bytes : MOST_SENTENCE, 0);
+		text_add_shown(out, line, nr_bytes < MAX_SENTENCE ? nr_bytes : MAX_SENTENCE, 0);
 	}
 	buf_fini(&text);
 }

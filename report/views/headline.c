@@ -123,9 +123,9 @@ static void add_flops(struct figure_lines *lines, const struct headline_figures 
 
 /* ---- a program without a GPU ---- */
 
-#define MOST_LINES 3u
+#define MAX_LINES 3u
 /* Lines with a smaller share of the samples, in percent, are none of the first screen's. */
-#define LEAST_SHARE_PCT 1.0
+#define MIN_SHARE_PCT 1.0
 
 static int by_self(const struct python_line *a, const struct python_line *b)
 {
@@ -137,13 +137,13 @@ static bool add_sorted_lines(struct figure_lines *lines, const struct python_lin
 {
 	unsigned int nr = 0;
 
-	for (const struct python_line *line = all->all; line && nr < MOST_LINES; nr++) {
+	for (const struct python_line *line = all->all; line && nr < MAX_LINES; nr++) {
 		double share_pct = 100 * (double)line->nr_self / (double)all->nr;
 		struct buf item = {0};
 		size_t nr_bytes;
 		const char *text = string_pool_text(python_line_text(line), &nr_bytes);
 
-		if (share_pct < LEAST_SHARE_PCT) {
+		if (share_pct < MIN_SHARE_PCT) {
 			break;
 		}
 		if (!nr) {
