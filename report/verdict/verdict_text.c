@@ -352,20 +352,6 @@ void verdict_add_sentence(
 
 /* ---- places ---- */
 
-/* Do launches end gaps of these costs? Without one, the only place would be none. */
-static bool has_places(const struct gap_places *places, unsigned int costs)
-{
-	for (size_t i = 0; i < places->nr_sums; i++) {
-		const struct gap_place_sum *sum = &places->sums[i];
-
-		if (sum->group.counts && costs & 1u << sum->cost &&
-			sum->place != BUDGET_SITE_NOTHING) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Adds the places of a process; the same names in different processes are one place. */
 static void add_process(
 	struct advice_sites *sites, const struct advice_facts *facts, unsigned int costs)
@@ -410,8 +396,7 @@ static void add_gap_places(const struct verdict *verdict, const struct verdict_f
 		mean = (struct advice_mean){(double)figures->nr_processes, ""};
 	}
 	for (size_t i = 0; i < verdict->headline.nr_processes; i++) {
-		if (verdict->headline.processes[i].is_main &&
-			has_places(&verdict->advice.facts[i].gap_places, costs)) {
+		if (verdict->headline.processes[i].is_main) {
 			add_process(&sites, &verdict->advice.facts[i], costs);
 		}
 	}

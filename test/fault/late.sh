@@ -42,7 +42,11 @@ tap "$([ "$all" -gt 0 ]; echo $?)" "calls of the program" "none are recorded: $(
 for way in return exit _exit quick_exit thread_exit; do
 	# It starts a moment after the program's end, or long after it.
 	for ms in 400 4000; do
-		have=$(late $ms $way)
+		# Where the program gets little of a core, it may not have ended by then.
+		for _ in 1 2 3 4 5; do
+			have=$(late $ms $way)
+			[ "$have $(calls)" = "$all 3 $all" ] || break
+		done
 		tap "$([ "$have $(calls)" = "$all 3 0" ]; echo $?)" "a recorder that comes $ms ms late, and a program that ends by $way" \
 			"calls, status and calls recorded $have $(calls) where it is $all 3 0: $(head -1 "$T/err")"
 	done

@@ -55,6 +55,12 @@ more()
 declare -A words=(["data loader"]="whose data loader takes longer" ["host"]="whose host takes longer"
 	["slow kernels"]="whose kernels take longer" ["GPU clock"]="whose GPU clock is lower" ["slow copies"]="whose copies take longer")
 
+# Is the delay that the report tells what the ranks themselves measured?
+delay_is_measured()
+{
+	jq -en "$(query '.stragglers.rows[0].delay_ns / 1000') / $((-$(waits | measured))) | . > 0.95 and . < 1.05" >/dev/null
+}
+
 # straggles HOW CAUSE EVIDENCE VIEW NAME LAST [PHASE]: what the report says of a job whose steps 0 to
 # LAST `record` has just recorded, by what the ranks themselves measured. EVIDENCE is the column that
 # the cause shows in; NAME is the row of VIEW that tells as much of it, if any does. PHASE is that of

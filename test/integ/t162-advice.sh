@@ -26,7 +26,7 @@ found()
 		first=$(query '.what_if.rows[0] | select(.saved_ns).change')
 		predicted=$(query ".what_if.rows[] | select(.change == \"${7:-$4}\").saved_ns")
 		report summary --view findings,advice
-		cause=$(query '.advice.rows[0].cause')
+		cause=$(query '.advice.rows[0] | select(.saved_ns).cause')
 		[ "$first $cause" != "$4 $5" ] || break
 		echo "# $1: try $try: '$first' would save most, '$cause' is found first"
 	done
