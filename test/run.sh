@@ -6,7 +6,7 @@
 # fails otherwise; one that prints TAP lines ("ok 1 - name", "not ok 2 - name", "ok 3 - name # SKIP
 # why") is counted line by line. Logs are in build/test/log; the last line of output is the sum.
 #
-# Tests wait two thirds of their time, so there are three times as many at once as there are cores, and one
+# Tests wait more than half of their time, so there are twice as many at once as there are cores, and one
 # more; those that take longest come first. Hence no test may take what another uses: files are in a folder of its own, ports are asked
 # for, and what several need is built before. For the same reason none may judge by the clock. What records nothing leaves the cores
 # to what does, whose threads depend on when they run.
@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.." || exit 1
 
 export TEST_TIER=${1:-check}
 NR_CORES=$(nproc)
-NR_AT_ONCE=$((3 * NR_CORES + 1))
+NR_AT_ONCE=$((2 * NR_CORES + 1))
 LOG=build/test/log
 RESULTS=build/test/results
 MAKE=${MAKE:-make}
