@@ -14,6 +14,7 @@
 #include "collector/ring/ring_pool.h"
 #include "collector/util/loss.h"
 #include "collector/util/memory.h"
+#include "collector/util/notice.h"
 #include "collector/util/pace.h"
 #include "collector/util/target.h"
 
@@ -54,7 +55,8 @@ static bool is_ours(const siginfo_t *info)
 
 /*
  * A signal that comes before the call stays pending until then. One that somebody sent to the
- * process is its own: it goes back, and we wait for none any more.
+ * process is its own: it goes back as it came, and we wait for none any more. The kernel lets a
+ * thread send such facts only to its own number, and by that to its process.
  */
 static void wait_for_signal(int signal, const struct timespec *timeout)
 {
@@ -64,7 +66,12 @@ static void wait_for_signal(int signal, const struct timespec *timeout)
 	if (syscall(SYS_rt_sigtimedwait, &set, &info, timeout, sizeof(set)) > 0 &&
 		!is_ours(&info)) {
 		ring_wait_for_signal(0);
-		syscall(SYS_rt_sigqueueinfo, syscall(SYS_getpid), (long)signal, &info);
+		syscall(SYS_rt_sigqueueinfo, syscall(SYS_gettid), (long)signal, &info);
+		notice_add("Python stacks of CPU samples end", 0,
+			"the process got the signal SIGSTKFLT (%d) of somebody else, so gprof does "
+			"not use it any more: few of the CPU samples that follow have Python "
+			"stacks",
+			signal);
 	}
 }
 

@@ -43,26 +43,26 @@ static const struct table_column columns[] = {
 	[SHARE] = TABLE_COLUMN("share_pct", "% of samples", TABLE_PERCENT),
 	[SELF] = TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME,
 		.help = "estimated CPU time at the line itself, in machine code that it called too",
-		TABLE_MEMBER(python_line, self_ns)),
+		TABLE_MEMBER(frame_sum, self_ns)),
 	[SELF_NR] = TABLE_COLUMN("samples", "Samples", TABLE_COUNT,
-		.help = "samples at the line itself", TABLE_MEMBER(python_line, nr_self)),
+		.help = "samples at the line itself", TABLE_MEMBER(frame_sum, nr_self)),
 	[TOTAL_SHARE] = TABLE_COLUMN("total_share_pct", "Total %", TABLE_PERCENT,
 		.help = "samples at it and in Python functions that it called, of all samples"),
 	[TOTAL] = TABLE_COLUMN("total_ns", "Total CPU", TABLE_TIME,
 		.help = "estimated CPU time at it and in Python functions that it called",
-		TABLE_MEMBER(python_line, total_ns)),
+		TABLE_MEMBER(frame_sum, total_ns)),
 	[TOTAL_NR] =
 		TABLE_COLUMN("total_samples", "Total samples", TABLE_COUNT, .is_wide_only = true,
 			.help = "samples at it and in Python functions that it called",
-			TABLE_MEMBER(python_line, nr_total)),
+			TABLE_MEMBER(frame_sum, nr_total)),
 	[NAME] = TABLE_COLUMN("name", "Line", TABLE_NAME,
 		.help = "file, line and function; without folders but those of packages"),
 	[FILE_NAME] = TABLE_COLUMN("file", "File", TABLE_NAME, .is_wide_only = true,
-		TABLE_MEMBER(python_line, key.file)),
+		TABLE_MEMBER(frame_sum, key.file)),
 	[LINE] = TABLE_COLUMN("line", "Number", TABLE_ID, .is_wide_only = true,
-		.help = "of the line", TABLE_MEMBER(python_line, key.line)),
+		.help = "of the line", TABLE_MEMBER(frame_sum, key.line)),
 	[FUNCTION] = TABLE_COLUMN("function", "Function", TABLE_NAME, .is_wide_only = true,
-		TABLE_MEMBER(python_line, key.function)),
+		TABLE_MEMBER(frame_sum, key.function)),
 };
 
 static void add_notes(struct table *table, const struct python_lines *lines)
@@ -91,7 +91,7 @@ static void fill_table(void *state, struct table *table)
 {
 	const struct python_lines *lines = &((struct cpu_lines_view *)state)->lines;
 
-	for (const struct python_line *row = lines->all; row; row = row->hh.next) {
+	for (const struct frame_sum *row = lines->sums.all; row; row = row->hh.next) {
 		struct table_cell *cells = table_add(table, row);
 
 		table_set_share(&cells[SHARE], (double)row->nr_self, (double)lines->nr);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples are first counted by stack, so that each stack is walked once. */
+/* The lines of Python stacks, with whole paths, summed by frame_sums.h. */
 #include "report/model/python_lines.h"
 
 #include <string.h>
@@ -9,17 +9,12 @@
 #include "report/util/buf.h"
 #include "report/util/string_pool.h"
 
-struct samples {
-	uint32_t stack;
-	uint64_t nr, ns;
-};
-
 static void begin(void *context, struct process *process)
 {
 	struct python_lines *lines = context;
 
 	(void)process;
-	idmap_init(&lines->stacks, sizeof(struct samples));
+	frame_sums_begin(&lines->sums);
 }
 
 static void on_batch(void *context, struct process *process, const struct batch *b)
@@ -29,17 +24,13 @@ static void on_batch(void *context, struct process *process, const struct batch 
 	(void)process;
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint64_t stack = mixed_stack_id(0, b->col[COL_cpu_sample_py_stack][i]);
-		struct samples *samples;
 
 		if (!mixed_stack_has_python(stack)) {
 			lines->nr_unread += mixed_stack_lacks_python(stack);
 			lines->nr_other += !mixed_stack_lacks_python(stack);
 			continue;
 		}
-		samples = idmap_put(&lines->stacks, stack >> 32);
-		samples->stack = (uint32_t)(stack >> 32);
-		samples->nr++;
-		samples->ns += b->col[COL_cpu_sample_ns][i];
+		frame_sums_count(&lines->sums, stack >> 32, b->col[COL_cpu_sample_ns][i]);
 		lines->nr++;
 	}
 }
@@ -61,29 +52,11 @@ static uint32_t full_path(const struct process *process, uint32_t file)
 	return number;
 }
 
-static void add_frame(struct python_lines *lines, struct python_line_key key,
-	const struct samples *samples, bool is_self)
-{
-	struct python_line *line;
-
-	hash_put(lines->all, key, &key, line);
-	if (is_self) {
-		line->nr_self += samples->nr;
-		line->self_ns += samples->ns;
-	}
-	if (line->last_stack != lines->nr_stacks) {
-		line->last_stack = lines->nr_stacks;
-		line->nr_total += samples->nr;
-		line->total_ns += samples->ns;
-	}
-}
-
 static void add_stack(
-	struct python_lines *lines, const struct process *process, const struct samples *samples)
+	struct frame_sums *sums, struct process *process, const struct frame_samples *samples)
 {
-	uint32_t stack = samples->stack;
+	uint32_t stack = (uint32_t)samples->stack;
 
-	lines->nr_stacks++;
 	for (uint32_t i = 0; stack && i < NATIVE_STACK_MAX_FRAMES; i++) {
 		const struct model_py_stack *at = idmap_get(&process->py_stacks, stack);
 		const struct model_py_code *code =
@@ -92,9 +65,8 @@ static void add_stack(
 		if (!code) {
 			break;
 		}
-		add_frame(lines,
-			(struct python_line_key){
-				code->name, full_path(process, code->file), at->line},
+		frame_sums_add(sums,
+			&(struct frame_key){code->name, full_path(process, code->file), at->line},
 			samples, i == 0);
 		stack = at->parent;
 	}
@@ -102,12 +74,7 @@ static void add_stack(
 
 static void end(void *context, struct process *process)
 {
-	struct python_lines *lines = context;
-
-	for (size_t i = 0; i < lines->stacks.nr; i++) {
-		add_stack(lines, process, idmap_at(&lines->stacks, i));
-	}
-	idmap_fini(&lines->stacks);
+	frame_sums_end(&((struct python_lines *)context)->sums, process, add_stack);
 }
 
 static const struct scan_want want = {
@@ -118,10 +85,10 @@ const struct scan_view python_lines_scan = {
 
 void python_lines_fini(struct python_lines *lines)
 {
-	hash_free(lines->all);
+	frame_sums_fini(&lines->sums);
 }
 
-uint32_t python_line_text(const struct python_line *line)
+uint32_t python_line_text(const struct frame_sum *line)
 {
 	return py_frame_short_text(line->key.file, line->key.line, line->key.function);
 }

@@ -127,7 +127,7 @@ static void add_flops(struct figure_lines *lines, const struct headline_figures 
 /* Lines with a smaller share of the samples, in percent, are none of the first screen's. */
 #define MIN_SHARE_PCT 1.0
 
-static int by_self(const struct python_line *a, const struct python_line *b)
+static int by_self(const struct frame_sum *a, const struct frame_sum *b)
 {
 	return a->nr_self == b->nr_self ? 0 : a->nr_self > b->nr_self ? -1 : 1;
 }
@@ -137,7 +137,7 @@ static bool add_sorted_lines(struct figure_lines *lines, const struct python_lin
 {
 	unsigned int nr = 0;
 
-	for (const struct python_line *line = all->all; line && nr < MAX_LINES; nr++) {
+	for (const struct frame_sum *line = all->sums.all; line && nr < MAX_LINES; nr++) {
 		double share_pct = 100 * (double)line->nr_self / (double)all->nr;
 		struct buf item = {0};
 		size_t nr_bytes;
@@ -169,7 +169,7 @@ static bool add_python_lines(struct figure_lines *lines, const struct view_input
 	bool has_any;
 
 	scan_run(input->processes, input->nr_processes, &scan, 1);
-	HASH_SORT(all.all, by_self);
+	HASH_SORT(all.sums.all, by_self);
 	has_any = add_sorted_lines(lines, &all);
 	python_lines_fini(&all);
 	return has_any;

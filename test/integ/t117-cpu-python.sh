@@ -69,6 +69,15 @@ for how in fork spawn; do
 		"rows of the line in both, with $how"
 done
 
+# ---- a program that uses the signal that wakes the drain: it gets each one, as it was sent ----
+rm -rf "$GPROF_DIR"
+plain "$python" "$ROOT/test/python/stkflt.py" 0.1
+record "$python" "$ROOT/test/python/stkflt.py" 1
+is 0 "$rc" "exit status of stkflt.py"
+is "$(cat "$T/plain.out")" "$(cat "$T/out")" "signals of the program"
+summary notices
+is 1 "$(query '[.notices.rows[] | select(.cause == "Python stacks of CPU samples end")] | length')" "notices of them"
+
 # ---- when nothing is to be sampled ----
 rm -rf "$GPROF_DIR"
 GPROF_CPU_HZ=0 record "$python" "$program" 0.1
