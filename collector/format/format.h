@@ -124,17 +124,17 @@ struct gprof_row_head {
  * elsewhere. They do not travel in streams.
  */
 enum gprof_fact {
-	GPROF_IS_EVENT = 0x001,	       /* it happened; other tables describe what events refer to */
-	GPROF_IS_CALL = 0x002,	       /* of an API, not within another: GPROF_COLUMNS_API_COMMON */
-	GPROF_IS_ACTIVITY = 0x004,     /* of a GPU: GPROF_COLUMNS_WORK_COMMON */
-	GPROF_IS_UNTIMED = 0x008,      /* of a GPU, without times */
-	GPROF_IS_COMPUTING = 0x010,    /* an activity that runs kernels */
-	GPROF_IS_COPYING = 0x020,      /* an activity that writes `bytes` to memory */
-	GPROF_IS_PROGRESS = 0x040,     /* shows that a process does not hang */
-	GPROF_IN_OWN_STEP = 0x080,     /* belongs to the step of its first column's tick */
-	GPROF_IN_LAUNCH_STEP = 0x100,  /* belongs to the step of the call with its correlation */
-	GPROF_ON_THREAD_TRACK = 0x200, /* timelines draw it with its thread */
-	GPROF_ON_STREAM_TRACK = 0x400, /* timelines draw it with its CUDA stream */
+	GPROF_IS_EVENT = 0x001,	       /* It happened. Other tables describe what events name. */
+	GPROF_IS_CALL = 0x002,	       /* A call of an API that no other call made. */
+	GPROF_IS_ACTIVITY = 0x004,     /* Work of a GPU. */
+	GPROF_IS_UNTIMED = 0x008,      /* Work of a GPU whose times are unknown. */
+	GPROF_IS_COMPUTING = 0x010,    /* The activity runs kernels. */
+	GPROF_IS_COPYING = 0x020,      /* The activity writes `bytes` to memory. */
+	GPROF_IS_PROGRESS = 0x040,     /* It shows that a process does not hang. */
+	GPROF_IN_OWN_STEP = 0x080,     /* It belongs to the step of its first column's tick. */
+	GPROF_IN_LAUNCH_STEP = 0x100,  /* It belongs to the step of the call with its correlation. */
+	GPROF_ON_THREAD_TRACK = 0x200, /* Timelines draw it with its thread. */
+	GPROF_ON_STREAM_TRACK = 0x400, /* Timelines draw it with its CUDA stream. */
 
 	GPROF_FACTS_HOST = GPROF_IS_EVENT | GPROF_IN_OWN_STEP | GPROF_ON_THREAD_TRACK,
 	GPROF_FACTS_CALL = GPROF_FACTS_HOST | GPROF_IS_CALL,

@@ -38,8 +38,8 @@ extern _Atomic(python_frames_reader) python_frames_read __attribute__((visibilit
 /* Where a frame is, as addresses of objects of the interpreter, which may be gone by now. */
 struct python_point_at {
 	uintptr_t code, file, name, lines;
-	uint32_t first_line; /* of the function */
-	uint32_t offset;     /* of the instruction, in bytes */
+	uint32_t first_line; /* where the function begins */
+	uint32_t offset;     /* bytes from its first instruction to the current one */
 };
 
 struct python_stack {
@@ -51,7 +51,7 @@ struct python_stack {
 /* The names of a frame, valid until the next call. */
 struct python_names {
 	const char *file, *function;
-	uint32_t line; /* of the instruction, 0: unknown */
+	uint32_t line; /* where the instruction stands; 0 if that is unknown */
 };
 
 enum python_read {

@@ -32,8 +32,8 @@ struct ring_pool {
 	_Atomic uint32_t fresh;	  /* chunks from here on were never used */
 	_Atomic uint32_t touched; /* chunks before this one have had their page faults */
 	_Atomic uint32_t futex;
-	atomic_int signal, signal_tid; /* of a drain that waits for a signal; 0: for the futex */
-	atomic_uint nr_waking;	       /* threads that may be sending it */
+	atomic_int signal, signal_tid; /* The drain, that thread, waits for it; 0: for the futex. */
+	atomic_uint nr_waking;	       /* threads that may be sending that signal */
 	_Atomic uint64_t lost;	       /* lost by threads without a slot in `threads` */
 	_Atomic uint64_t left, came_back;
 	uint64_t left_counted; /* calls that were left for good, already counted */

@@ -5,8 +5,8 @@
  * unmapping it ends the event.
  *
  * To be woken by a record without a descriptor to wait for, the drain has the kernel send a signal
- * to it alone (F_OWNER_TID), which it blocks, and waits for in ring_wait(). What asked for it is
- * the open file, which the mapping keeps.
+ * to it alone (F_OWNER_TID), which it blocks, and waits for in ring_wait(). The request belongs to
+ * the open file, and the mapping keeps that file open.
  */
 #include "collector/sample/cpu_ring.h"
 
@@ -66,7 +66,7 @@ static struct perf_event_mmap_page *map_ring(int fd, uint32_t ring_bytes)
 	return ring;
 }
 
-/* The number may by now be a file of the target's, so nothing is asked of it that lasts. */
+/* The target may have opened a file of its own at that number, so it is looked at first. */
 static void ask_for_signal(struct private_fd *held, int tid)
 {
 	struct f_owner_ex owner = {F_OWNER_TID, tid};

@@ -52,8 +52,7 @@
 /* Threads at the same time; further ones are counted. */
 #define MAX_THREADS 8192u
 #define READ_NS	    100000000u
-/* Python's frames are read up to this part of a period after the sample, or are another moment's.
- */
+/* Python's frames that are read later than this part of a period belong to another moment. */
 #define MOMENT_PARTS 8u
 /* The list of threads is read as rarely as its reading takes this part of the time. */
 #define COST_PARTS 1000u

@@ -81,9 +81,9 @@ static void add_notes(struct table *table, const struct python_lines *lines)
 	}
 	if (lines->nr && lines->nr_other) {
 		table_note(table,
-			"%" PRIu64
-			" samples of threads that ran no Python code are in view cpu alone.",
-			lines->nr_other);
+			"%" PRIu64 " more sample%s of threads that ran no Python code: see view "
+			"cpu.",
+			lines->nr_other, lines->nr_other == 1 ? "" : "s");
 	}
 }
 

@@ -7,6 +7,7 @@
 #include "report/launch/import_check.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -21,7 +22,7 @@
 
 #define LINE_BYTES   4096u
 #define SCRIPT_LINES 20000u
-#define WAIT_SECONDS 30
+#define WAIT_SECONDS 10
 #define MAX_SENTENCE 300u /* bytes of Python's sentence */
 
 /* ---- the script ---- */
@@ -151,7 +152,7 @@ static bool is_failing(char *python, const char *name, struct buf *text)
 {
 	int pipes[2], status = 0;
 	bool is_read;
-	pid_t child;
+	pid_t child, ended = -1;
 
 	if (pipe2(pipes, O_CLOEXEC)) {
 		return false;
@@ -168,10 +169,11 @@ static bool is_failing(char *python, const char *name, struct buf *text)
 		if (!is_read) {
 			kill(child, SIGKILL);
 		}
-		while (waitpid(child, &status, 0) < 0) {
+		while ((ended = waitpid(child, &status, 0)) < 0 && errno == EINTR) {
 		}
 	}
-	return is_read && WIFEXITED(status) && WEXITSTATUS(status) != 0;
+	/* Where SIGCHLD is ignored nobody knows the status. */
+	return is_read && ended == child && WIFEXITED(status) && WEXITSTATUS(status) != 0;
 }
 
 /* The last line that is not empty. */
