@@ -90,7 +90,10 @@ const pages = other ? other.pages : [
 		topBars(parent, "Top operators by CPU self time", "operator", "name", "self_ns", 20);
 		operatorTypes(parent);
 	}, ["operator", "operator_types", "single_operators", "framework", "python", "operator_stacks"]],
-	["host", "CPU", (parent) => topBars(parent, "Top functions by self CPU time", "cpu", "name", "self_ns", 20), ["cpu", "cpu_threads", "gc"]],
+	["host", "CPU", (parent) => {
+		topBars(parent, "Top lines of Python by self CPU time", "cpu_lines", "name", "self_ns", 20);
+		topBars(parent, "Top functions by self CPU time", "cpu", "name", "self_ns", 20);
+	}, ["cpu_lines", "cpu", "cpu_threads", "gc"]],
 	["kernels", "Kernels", (parent) => {
 		ranking(parent, "Kernels", "kernel", "name", [["Total", "total_ns"], ["Average", "avg_ns"]], ["Bars", "Pie"]);
 		countBars(parent, "Tensor core use, by kernel time", "kernel", "tensor_cores");
