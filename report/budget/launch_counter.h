@@ -67,9 +67,9 @@ void budget_add_launches(struct budget_launches *sum, const struct budget_launch
 /* Adds "60 of 120 launches have no GPU activity". */
 void budget_add_lost(const struct budget_launches *launches, struct buf *out);
 
-/* If idle time is unknown: warns of them (sanity_add) ... */
+/* If idle time is unknown, warns of the lost launches: sanity_add. */
 void budget_warn_lost(const struct process *process, const struct budget_launches *launches);
-/* ... and says so below a table. */
+/* If idle time is unknown, says so below the table. */
 void budget_note_lost(
 	struct table *table, const struct process *process, const struct budget_launches *launches);
 
