@@ -48,6 +48,7 @@ struct kineto_top {
 	uint64_t rank;
 	uint64_t nr_missing; /* of the recording that a timeline was made of */
 	bool has_rank, is_incomplete;
+	bool has_operator_times;	     /* in what the timeline was made of */
 	bool is_own, is_of_xla, is_of_trace; /* a timeline that gprof wrote, and of what */
 };
 
@@ -200,6 +201,7 @@ static void read_gprof(struct kineto_top *top, struct kineto_json *json, struct 
 	if (lacking) {
 		add_fact(json, lacking, PROCESS_LACKS_GPU, out);
 	}
+	top->has_operator_times = find(json, 0, "operator_times") != 0;
 	top->is_own = true;
 	top->is_of_trace = source != 0;
 	top->is_of_xla = source && kineto_json_is(json, source, "xplane", strlen("xplane"));
@@ -334,11 +336,14 @@ static void write_losses(struct kineto *kineto)
 static void write_notice_of_dialect(struct kineto *kineto)
 {
 	static const char text[] = "in the trace, GPU times are of operators, between two CUDA "
-				   "events; of nested ones the inner ones count";
+				   "events, and of nested ones those of the inner ones; so there "
+				   "are no findings";
 
-	if (kineto->convert.dialect == KINETO_OLD_TORCH && kineto->convert.linked.nr) {
+	if (kineto->top.has_operator_times ||
+		(kineto->convert.dialect == KINETO_OLD_TORCH && kineto->convert.linked.nr)) {
 		import_out_notice(kineto->out, kineto->convert.last_ns, "times of operators", text,
 			sizeof(text) - 1);
+		import_out_fact_number(kineto->out, PROCESS_OPERATOR_TIMES, 1);
 	}
 }
 

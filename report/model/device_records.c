@@ -159,3 +159,8 @@ enum device_maker process_device_maker(const struct process *process)
 	}
 	return maker;
 }
+
+bool process_has_operator_times(const struct process *process)
+{
+	return process_number(process, PROCESS_OPERATOR_TIMES) > 0;
+}

@@ -29,4 +29,11 @@ enum device_maker {
 
 enum device_maker process_device_maker(const struct process *process);
 
+/*
+ * Are the GPU times of a trace those of operators, between two CUDA events, as its fact says? They
+ * tell neither which kernels ran nor how long a GPU was idle in between.
+ */
+#define PROCESS_OPERATOR_TIMES "trace.operator_times"
+bool process_has_operator_times(const struct process *process);
+
 #endif

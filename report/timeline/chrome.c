@@ -174,6 +174,9 @@ static void add_tail(struct chrome *chrome, struct process *const *processes, si
 	if (*source) {
 		buf_printf(out, ", \"source\": \"%s\"", source);
 	}
+	if (process_has_operator_times(processes[0])) {
+		buf_text(out, ", \"operator_times\": true");
+	}
 	if (lacking) {
 		buf_text(out, ", \"no_gpu\": ");
 		text_add_json(out, lacking, strlen(lacking));

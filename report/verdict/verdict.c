@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/model/device_records.h"
 #include "report/table/short_names.h"
 #include "report/util/string_pool.h"
 #include "report/verdict/waited_rank.h"
@@ -692,6 +693,16 @@ static void warn_lost(const struct verdict *verdict)
 	}
 }
 
+static bool has_operator_times(const struct verdict *verdict)
+{
+	for (size_t i = 0; i < verdict->headline.nr_processes; i++) {
+		if (process_has_operator_times(verdict->headline.processes[i].process)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /*
  * Idle time comes first, and not where launches are lost; copies and communication are busy time,
  * which is known all the same. What stands first by rule comes after the sort.
@@ -709,7 +720,7 @@ void verdict_find(struct verdict *verdict)
 	prediction_end(&verdict->prediction);
 	set_launches(verdict);
 	advice_end(&verdict->advice);
-	if (!figures->has_parts || !figures->parts_ns) {
+	if (!figures->has_parts || !figures->parts_ns || has_operator_times(verdict)) {
 		return;
 	}
 	verdict->facts = facts_of(verdict);

@@ -238,6 +238,11 @@ for path in test/golden/traces/*.json; do
 done
 tap formats test/golden/traces/ascend.json "each format, ascend.json"
 tap again test/golden/traces/ascend.json "read again, ascend.json"
+# shellcheck disable=SC2317
+headline_again() {
+	report timeline --split-size 0 -o "$T/x.json" "$1" && diff <(headline "$1") <(headline "$T/x.json")
+}
+tap headline_again test/golden/traces/old_torch.json "the same first screen, old_torch.json"
 for name in near half; do
 	tap same "$T/$name.gprof" rounded "the same tables to a nanosecond, $name"
 done
