@@ -96,7 +96,7 @@ function loadingCard(parent) {
 	const rows = rowsOf("data_loading_steps"), delayed = rows.filter((row) => row.delayed === "yes"), causes = new Map();
 	if (rows.length) {
 		delayed.forEach((row) => causes.set(row.stage, (causes.get(row.stage) || 0) + 1));
-		card(parent, "Data loading", delayed.length + " of " + rows.length, ["steps delayed", ...[...causes].map(([cause, nr]) => (cause || "cause unknown") + " (" + nr + ")")], delayed.length ? "bad" : "good");
+		card(parent, "Data loading", delayed.length + " of " + rows.length, ["steps delayed", ...[...causes].map(([cause, nr]) => (cause || "cause unknown") + (causes.size > 1 ? ": " + nr + (nr === 1 ? " step" : " steps") : ""))], delayed.length ? "bad" : "good");
 	}
 }
 

@@ -44,10 +44,13 @@ function readAddress(nr) {
 	return nr ? parts[nr] : undefined;
 }
 
+/* Rules that do not apply are not shown at first. */
+const firstRows = (key, query) => (key === "advice" && !query && rowsOf(key).filter((row) => row.verdict === "finding").length) || ROWS;
+
 /* The state of a table, which the address may have. */
 function stateOf(key, query = "") {
 	if (!states.has(key)) {
-		states.set(key, {query, sort: {id: null, rises: false}, isAll: false, limit: ROWS, folds: "", toggled: new Set()});
+		states.set(key, {query, sort: {id: null, rises: false}, isAll: false, limit: firstRows(key, query), folds: "", toggled: new Set()});
 	}
 	return states.get(key);
 }
@@ -394,7 +397,7 @@ function drawTable(parent, key, keep = null) {
 		});
 	}
 	more.addEventListener("click", () => {
-		state.limit *= 8;
+		state.limit = 8 * Math.max(state.limit, ROWS);
 		change();
 	});
 	fill();

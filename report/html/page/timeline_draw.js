@@ -206,10 +206,14 @@ class Picture {
 		context.globalAlpha = 1;
 	}
 
-	/* The part of a name that fits. */
+	/* The part of a name that fits; of a step, its number says all. */
 	fit(name, room) {
-		const label = this.labels[name] = this.labels[name] || tools.short(tools.shownName(this.view.data.strings[name]), 120);
+		let label = this.labels[name] = this.labels[name] || tools.short(tools.shownName(this.view.data.strings[name]), 120);
 		const nr = Math.floor(room / 6.1);
+		if (label.length > nr && /^step \d+$/.test(label)) {
+			label = label.slice(5);
+			return label.length <= nr ? label : "";
+		}
 		return label.length <= nr ? label : nr < 4 ? "" : label.slice(0, nr - 1) + "…";
 	}
 
