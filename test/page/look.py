@@ -36,10 +36,11 @@ def cells(page, table, column, of="textContent"):
 
 
 def show_all(section):
-    if section.get_by_role("button", name="Unfold all", disabled=False).is_visible():
-        section.get_by_role("button", name="Unfold all").click()
-    while section.get_by_role("button", name="more rows").is_visible():
-        section.get_by_role("button", name="more rows").click()
+    # A role is asked of each element of a table, and takes as long as the table.
+    if section.locator(".tools button:enabled", has_text="Unfold all").is_visible():
+        section.locator(".tools button", has_text="Unfold all").click()
+    while section.locator(":scope > button", has_text="More rows").is_visible():
+        section.locator(":scope > button", has_text="More rows").click()
 
 
 def check_table(page, key):
