@@ -99,7 +99,6 @@ void advice_facts_init(struct advice_facts *facts, struct process *process)
 	idmap_init(&facts->calls, sizeof(struct call_info));
 	idmap_init(&facts->ops, sizeof(uint32_t));
 	idmap_init(&facts->places, sizeof(bool));
-	idmap_init(&facts->allocators, sizeof(bool));
 	gap_places_init(&facts->gap_places);
 }
 
@@ -110,7 +109,6 @@ void advice_facts_fini(struct advice_facts *facts)
 	idmap_fini(&facts->calls);
 	idmap_fini(&facts->ops);
 	idmap_fini(&facts->places);
-	idmap_fini(&facts->allocators);
 	free(facts->is_recorded);
 	counted_steps_fini(&facts->counted);
 	gap_places_fini(&facts->gap_places);
@@ -309,9 +307,6 @@ void advice_facts_take_call(
 	}
 	if (info->kind != CALL_OTHER) {
 		note(facts, causes[info->kind], call_ns(facts, call), info->name, call, op);
-	}
-	if (info->kind == CALL_ALLOC) {
-		*(bool *)idmap_put(&facts->allocators, info->name) = true;
 	}
 }
 

@@ -202,7 +202,6 @@ struct advice_facts {
 	struct advice_launched launched; /* the last launch: more of it may come */
 	bool *is_recorded;		 /* steps, as phases_step counts */
 	struct counted_steps counted;
-	struct idmap allocators; /* bool by the name of each allocating call seen so far */
 };
 
 void advice_facts_init(struct advice_facts *facts, struct process *process);

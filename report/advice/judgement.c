@@ -39,7 +39,9 @@ static void on_activity(void *context, const struct gpu_activity *activity)
 	struct advice *advice = context;
 
 	if (activity->table != GPROF_TABLE_op) {
-		utilization_take(&advice->usage, activity);
+		if (!advice->input.is_brief) {
+			utilization_take(&advice->usage, activity);
+		}
 	} else if (!advice->overlap.has_operators) {
 		return; /* all else is of devices, where there are any */
 	}
@@ -133,6 +135,41 @@ const struct op_view advice_ops = {
 	.record = on_record,
 	.end = end_ops,
 };
+
+/* Whether pageable memory is copied from is all that sentences say of records. */
+static void on_copy(void *context, const struct op_record *record, const struct op_call *call,
+	const struct op *op)
+{
+	if (record->table == GPROF_TABLE_memcpy) {
+		on_record(context, record, call, op);
+	}
+}
+
+const struct op_view advice_brief_ops = {
+	.begin = begin_ops,
+	.record = on_copy,
+	.end = end_ops,
+};
+
+static bool has_devices(const struct process *process)
+{
+	for (size_t i = 1; i < process->places.nr; i++) {
+		const struct model_place *place = idmap_at(&process->places, i);
+
+		if (place->device !=
+			((struct model_place *)idmap_at(&process->places, 0))->device) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool advice_needs_scan(const void *context)
+{
+	const struct view_input *input = &((const struct advice *)context)->input;
+
+	return !input->is_brief || input->nr_processes != 1 || has_devices(input->processes[0]);
+}
 
 /* Of the process of that device, after those of the device before it. */
 static struct advice_facts *facts_of(

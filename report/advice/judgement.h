@@ -36,6 +36,12 @@ void advice_fini(struct advice *advice);
 extern const struct scan_view advice_scan;
 extern const struct op_view advice_ops;
 
+/* The same for a brief view (view_input): without what only rules judge. */
+extern const struct op_view advice_brief_ops;
+
+/* Without rules, the scan is only for the comparison of several devices. */
+bool advice_needs_scan(const void *advice);
+
 /* Call it once, after the pass. */
 void advice_end(struct advice *advice);
 

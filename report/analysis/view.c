@@ -45,6 +45,18 @@ static struct view_used *used_of(const struct view_class *class, void *state)
 	return (void *)((char *)state + class->state.used);
 }
 
+/* Do all views that use that one use it briefly? */
+static bool is_brief(
+	const struct view_class *const *all, size_t nr_classes, const struct view_class *used)
+{
+	for (size_t i = 0; i < nr_classes; i++) {
+		if (all[i]->uses == used && !all[i]->uses_briefly) {
+			return false;
+		}
+	}
+	return true;
+}
+
 /*
  * Adds the views that others use and that the command did not name, behind the nr_classes of
  * `all`.
@@ -62,8 +74,11 @@ static size_t add_used(const struct view_input *input, const struct view_class *
 			at++;
 		}
 		if (all[i]->uses && at == nr) {
+			struct view_input own = *input;
+
+			own.is_brief = is_brief(all, nr_classes, all[i]->uses);
 			all[nr] = all[i]->uses;
-			states[nr] = view_create(all[nr], input);
+			states[nr] = view_create(all[nr], &own);
 			used->is_own = true;
 			nr++;
 		}
@@ -151,12 +166,16 @@ void view_run_with(const struct view_input *input, const struct view_class *cons
 			walks[nr_walks++] = (struct op_walk){&all[i]->ops, all_states[i]};
 		}
 		for (unsigned int k = 0; k < VIEW_MAX_PARTS && all[i]->parts[k].ops; k++) {
-			void *part = (char *)all_states[i] + all[i]->parts[k].offset;
+			const struct view_part *part = &all[i]->parts[k];
+			void *member = (char *)all_states[i] + part->offset;
+			bool is_brief =
+				part->brief_ops && input_of(all[i], all_states[i])->is_brief;
 
-			if (all[i]->parts[k].scan) {
-				scans[nr_scans++] = (struct scan){all[i]->parts[k].scan, part};
+			if (part->scan && (!part->needs_scan || part->needs_scan(member))) {
+				scans[nr_scans++] = (struct scan){part->scan, member};
 			}
-			walks[nr_walks++] = (struct op_walk){all[i]->parts[k].ops, part};
+			walks[nr_walks++] =
+				(struct op_walk){is_brief ? part->brief_ops : part->ops, member};
 		}
 	}
 	for (size_t i = 0; i < nr_others; i++) {

@@ -65,6 +65,11 @@ struct view_input {
 	/* As the TensorBoard plugin has it: occupancy in whole percents, GPUs between steps, too */
 	bool is_of_plugin;
 	size_t line_width; /* columns of a line of text; 0: no limit */
+	/*
+	 * The view shows no table: others use it, and these say neither places nor rules. So it
+	 * need not gather them.
+	 */
+	bool is_brief;
 };
 
 /* The state of another view, of the same pass. */
@@ -122,9 +127,11 @@ struct view_merge {
 /* A member of a view's state that gathers by itself, after the view and the members before it. */
 #define VIEW_MAX_PARTS 4u
 struct view_part {
-	const struct scan_view *scan; /* NULL: nothing */
-	const struct op_view *ops;    /* NULL: there is no such member */
-	size_t offset;		      /* of the member, which is their context */
+	const struct scan_view *scan;	 /* NULL: nothing */
+	const struct op_view *ops;	 /* NULL: there is no such member */
+	size_t offset;			 /* of the member, which is their context */
+	const struct op_view *brief_ops; /* instead of ops, where the view is_brief; or NULL */
+	bool (*needs_scan)(const void *member); /* asked before the scan; NULL: always */
 };
 
 /* The subject of a view, for lists of views, in their order there. */
@@ -157,6 +164,7 @@ struct view_class {
 
 	struct view_state state;
 	const struct view_class *uses; /* view_run runs this view, too; NULL: none */
+	bool uses_briefly;	       /* see view_input: is_brief of that view */
 	/* Where that view runs, too, this one gathers nothing: its table is made of the state of
 	 * that one, which is of the same type and has all that this one needs. */
 	const struct view_class *shares;

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/budget/call_state.h"
 #include "report/model/device_records.h"
 #include "report/table/short_names.h"
 #include "report/util/string_pool.h"
@@ -103,16 +104,21 @@ static bool has_change(enum verdict_cause cause)
 }
 
 /* The scales of the replay whose factor is 0: their items take no time. */
-enum { SCALE_ALLOCATORS = 1, SCALE_COLLECTIONS = 2 };
+enum { SCALE_ALLOCATORS = 1, SCALE_COLLECTIONS = 2, SCALE_KNOWN = 4 };
 
+/* A name is looked at once, as that of a call and as that of an operator. */
 static uint32_t scales_of(void *context, uint32_t name, enum replay_item item)
 {
-	const struct verdict *verdict = context;
+	struct verdict *verdict = context;
+	uint32_t *scales = idmap_put(&verdict->scales, name);
 
-	if (item == REPLAY_ITEM_OPERATOR) {
-		return op_is_collection(name) ? SCALE_COLLECTIONS : 0;
+	if (!*scales) {
+		*scales = SCALE_KNOWN | (op_is_collection(name) ? SCALE_COLLECTIONS : 0u) |
+			  (call_kind_of(name) == CALL_ALLOC ? SCALE_ALLOCATORS : 0u);
 	}
-	return idmap_get(&verdict->advice.at->allocators, name) ? SCALE_ALLOCATORS : 0;
+	return *scales & (item == REPLAY_ITEM_OPERATOR	    ? SCALE_COLLECTIONS
+				 : item == REPLAY_ITEM_CALL ? SCALE_ALLOCATORS
+							    : 0u);
 }
 
 /*
@@ -171,10 +177,13 @@ void verdict_init(void *state)
 	struct verdict *verdict = state;
 
 	advice_init(&verdict->advice);
-	verdict->headline.on_gap = on_gap;
-	verdict->headline.on_owned = on_owned;
-	verdict->headline.site_of = site_of;
-	verdict->headline.gap_context = verdict;
+	idmap_init(&verdict->scales, sizeof(uint32_t));
+	if (!verdict->advice.input.is_brief) {
+		verdict->headline.on_gap = on_gap;
+		verdict->headline.on_owned = on_owned;
+		verdict->headline.site_of = site_of;
+		verdict->headline.gap_context = verdict;
+	}
 	verdict->headline.rank_waits = verdict->advice.input.waits ? verdict->advice.input.waits
 								   : &verdict->prediction.waits;
 	choose_changes(verdict);
@@ -185,6 +194,7 @@ void verdict_fini(void *state)
 {
 	struct verdict *verdict = state;
 
+	idmap_fini(&verdict->scales);
 	work_times_fini(&verdict->work_times);
 	advice_sites_fini(&verdict->work);
 	prediction_fini(&verdict->prediction);

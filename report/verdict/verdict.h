@@ -46,6 +46,7 @@ struct verdict {
 	struct headline headline;
 	struct prediction prediction;
 	struct work_times work_times;
+	struct idmap scales; /* uint32_t of the replay, by name */
 	/* what verdict_find finds */
 	bool is_found;
 	bool is_capture;      /* start-up is the capture of graphs */

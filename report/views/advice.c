@@ -315,7 +315,8 @@ VIEW(advice, 410) = {
 	.state = {.size = sizeof(struct verdict), .input = offsetof(struct verdict, advice.input)},
 	/* The headline has the budget, whose gaps advice counts at the end. */
 	.parts = {{NULL, &headline_ops, offsetof(struct verdict, headline)},
-		{&advice_scan, &advice_ops, offsetof(struct verdict, advice)},
+		{&advice_scan, &advice_ops, offsetof(struct verdict, advice), &advice_brief_ops,
+			advice_needs_scan},
 		{&prediction_scan, &prediction_ops, offsetof(struct verdict, prediction)},
 		{NULL, &work_times_ops, offsetof(struct verdict, work_times)}},
 	.init = verdict_init,

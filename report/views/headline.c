@@ -287,6 +287,7 @@ VIEW(headline, 5) = {
 	VIEW_COLUMNS(headline_columns),
 	VIEW_SHARED_STATE(struct headline_view, advice),
 	.uses = &view_advice,
+	.uses_briefly = true,
 	.fill = fill,
 };
 
