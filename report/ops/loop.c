@@ -17,8 +17,12 @@
 
 /* ---- its thread ---- */
 
-/* The number of blocks that are examined. */
-#define MAX_BLOCKS 256u
+/* The number of blocks that are examined, and of those that are announced together. */
+#define MAX_BLOCKS     256u
+#define BLOCKS_AT_ONCE 16u
+
+/* Further blocks are not read once a thread has so many marks, and twice those of any other. */
+#define MANY_MARKS 64u
 
 struct score {
 	uint32_t thread;
@@ -102,37 +106,70 @@ static void add_launches(struct idmap *scores, const struct batch *b, unsigned i
 	}
 }
 
+/* Does one thread have so many marks that further blocks will not name another one? */
+static bool is_clear(const struct idmap *scores)
+{
+	uint64_t most = 0, second = 0;
+
+	for (size_t i = 0; i < scores->nr; i++) {
+		uint64_t nr_marks = ((const struct score *)idmap_at(scores, i))->nr_marks;
+
+		if (nr_marks > most) {
+			second = most;
+			most = nr_marks;
+		} else if (nr_marks > second) {
+			second = nr_marks;
+		}
+	}
+	return most >= MANY_MARKS && most >= 2 * second;
+}
+
+/* Announces the next blocks of the table from `from` on. */
+static void expect(const struct stream *stream, unsigned int table, uint32_t mask, size_t from)
+{
+	struct stream_request requests[BLOCKS_AT_ONCE];
+	size_t nr = 0;
+
+	for (size_t i = from; i < stream->nr_blocks && nr < BLOCKS_AT_ONCE; i++) {
+		if (stream_block_table(stream, i) == table) {
+			requests[nr++] =
+				(struct stream_request){.stream = stream, .block = i, .mask = mask};
+		}
+	}
+	stream_expect(requests, nr);
+}
+
 /* The first blocks of a table that has threads; for damaged ones further blocks. */
 static void add_blocks(
 	struct idmap *scores, struct process *process, unsigned int table, uint32_t mask)
 {
 	struct stream *stream = process->stream;
-	struct stream_request requests[MAX_BLOCKS];
 	struct recent_class recent[NR_RECENT] = {0};
-	size_t nr_blocks = 0, nr_requests = 0;
+	size_t nr_blocks = 0, nr_loaded = 0;
 
-	for (size_t i = 0; i < stream->nr_blocks && nr_requests < MAX_BLOCKS; i++) {
-		if (stream_block_table(stream, i) == table) {
-			requests[nr_requests++] =
-				(struct stream_request){.stream = stream, .block = i, .mask = mask};
-		}
-	}
-	stream_expect(requests, nr_requests);
 	for (size_t i = 0; i < stream->nr_blocks && nr_blocks < MAX_BLOCKS; i++) {
 		struct batch batch;
 
-		if (stream_block_table(stream, i) != table ||
-			stream_load(stream, i, mask, 0, &batch)) {
+		if (stream_block_table(stream, i) != table) {
 			continue;
 		}
-		if (table == GPROF_TABLE_op) {
-			add_ops(scores, recent, process, &batch);
-		} else {
+		if (nr_loaded++ % BLOCKS_AT_ONCE == 0) {
+			expect(stream, table, mask, i);
+		}
+		if (stream_load(stream, i, mask, 0, &batch)) {
+			continue;
+		}
+		nr_blocks++;
+		if (table != GPROF_TABLE_op) {
 			add_launches(scores, &batch,
 				table == GPROF_TABLE_api_launch ? COL_api_launch_thread
 								: COL_api_copy_thread);
+			continue;
 		}
-		nr_blocks++;
+		add_ops(scores, recent, process, &batch);
+		if (is_clear(scores)) {
+			return;
+		}
 	}
 }
 
