@@ -21,19 +21,38 @@
 
 #define CALL_MASK (COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur) | COL_BIT(COL_api_call))
 
+static bool may_be_long(const struct process *process, uint64_t ticks)
+{
+	/* Clocks of a block may run a little faster than their mean. */
+	return clock_map_duration(&process->host_clock, ticks) >= LONG_CALLS_NS / 2;
+}
+
 /* A copy waits, or is as long as what it copies. */
 static bool may_have(struct process *process, size_t block)
 {
 	unsigned int table = stream_block_table(process->stream, block);
-	uint64_t most;
 
 	if (table < GPROF_TABLE_api || table > GPROF_TABLE_api_sync ||
 		table == GPROF_TABLE_api_copy) {
 		return false;
 	}
-	most = stream_most(process->stream, block, COL_api_dur);
-	/* Clocks of a block may run a little faster than their mean. */
-	return clock_map_duration(&process->host_clock, most) >= LONG_CALLS_NS / 2;
+	return may_be_long(process, stream_most(process->stream, block, COL_api_dur));
+}
+
+/* Is any call of the block long? The directory bounds only all of them together. */
+static bool has_any(struct process *process, size_t block)
+{
+	struct batch batch;
+
+	if (stream_load(process->stream, block, COL_BIT(COL_api_dur), 0, &batch)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < batch.nr_rows; i++) {
+		if (may_be_long(process, batch.col[COL_api_dur][i])) {
+			return true;
+		}
+	}
+	return false;
 }
 
 static void add(struct long_calls *calls, const struct long_call *call)
@@ -54,6 +73,9 @@ static void add_batch(struct long_calls *calls, struct process *process, const u
 		enum call_kind kind;
 		uint8_t api;
 
+		if (!may_be_long(process, batch->col[COL_api_dur][i])) {
+			continue;
+		}
 		call.ns = clock_map_time(clock, end) - clock_map_time(clock, begin);
 		if (end < begin || call.ns < LONG_CALLS_NS) {
 			continue;
@@ -142,7 +164,7 @@ void long_calls_find(struct long_calls *calls, struct process *process, const ui
 	for (size_t i = 0; i < process->stream->nr_blocks; i++) {
 		struct batch batch;
 
-		if (may_have(process, i) &&
+		if (may_have(process, i) && has_any(process, i) &&
 			!stream_load(process->stream, i, CALL_MASK, 0, &batch)) {
 			add_batch(calls, process, step_of, &batch);
 		}
