@@ -25,19 +25,14 @@
 
 /* ---- one process ---- */
 
-static struct headline_process *at_hand(struct headline *headline)
-{
-	return &headline->processes[headline->nr_processes - 1];
-}
-
 static void begin(void *context, struct process *process)
 {
 	struct headline *headline = context;
 
 	headline->processes = mem_resize(
 		headline->processes, headline->nr_processes + 1, sizeof(*headline->processes));
-	headline->processes[headline->nr_processes++] =
-		(struct headline_process){.process = process};
+	headline->at = &headline->processes[headline->nr_processes++];
+	*headline->at = (struct headline_process){.process = process};
 	headline->flops = mem_zeroed(process->nr_steps + 1, sizeof(*headline->flops));
 	headline->peak = gpu_peak_common(process);
 	headline->last_place = UINT32_MAX;
@@ -54,18 +49,18 @@ static void take_enter(void *context, const struct op *op)
 {
 	struct headline *headline = context;
 
-	at_hand(headline)->has_ops = true;
-	at_hand(headline)->has_operators |=
+	headline->at->has_ops = true;
+	headline->at->has_operators |=
 		op->is & OP_IS_OPERATOR &&
 		op_kind(op->name, op->framework, op->scope)->class != OP_DATALOADER;
-	at_hand(headline)->has_torch |= op->framework == GPROF_FRAMEWORK_TORCH;
+	headline->at->has_torch |= op->framework == GPROF_FRAMEWORK_TORCH;
 	budget_enter(&headline->budget, op);
 }
 
 /* As phases_step; one operator after the other is mostly in the same step. */
 static size_t step_of(struct headline *headline, uint64_t tick)
 {
-	const struct process *process = at_hand(headline)->process;
+	const struct process *process = headline->at->process;
 	size_t at = headline->last_step;
 
 	if ((at && tick < process->steps[at - 1].tick) ||
@@ -86,7 +81,7 @@ static void take_op(void *context, const struct op *op)
 	enum gpu_float type;
 	double flops;
 
-	at_hand(headline)->has_ops = true;
+	headline->at->has_ops = true;
 	if (!flops_of_op(op, &flops)) {
 		if (flops_lack_size(op)) {
 			headline->flops[step_of(headline, op->begin)].lacks_sizes = true;
@@ -109,7 +104,7 @@ static void take_op(void *context, const struct op *op)
 static void take_call(void *context, const struct op_call *call, const struct op *op)
 {
 	struct headline *headline = context;
-	struct headline_process *at = at_hand(headline);
+	struct headline_process *at = headline->at;
 	uint8_t api;
 
 	if (!at->has_calls) {
@@ -129,7 +124,7 @@ static void take_range(void *context, const struct op_range *range)
 static void take_collection(void *context, const struct op_collection *collection)
 {
 	struct headline *headline = context;
-	struct headline_process *at = at_hand(headline);
+	struct headline_process *at = headline->at;
 
 	if (!at->gc) {
 		at->gc = mem_zeroed(1, sizeof(*at->gc));
@@ -141,7 +136,7 @@ static void take_collection(void *context, const struct op_collection *collectio
 
 static void add_device(struct headline *headline, uint32_t place)
 {
-	struct headline_process *at = at_hand(headline);
+	struct headline_process *at = headline->at;
 	uint32_t device = process_place(at->process, place).device;
 
 	headline->last_place = place;
@@ -181,7 +176,7 @@ static void add_phases(struct headline_step *to, const struct phases *phases, ui
 static void add_step(struct headline *headline, const struct budget_step *step,
 	const struct phases *phases, const struct counted_steps *counted)
 {
-	struct headline_process *at = at_hand(headline);
+	struct headline_process *at = headline->at;
 	struct headline_step *to = &at->steps[at->nr_steps];
 
 	*to = (struct headline_step){.number = step->number,
@@ -207,7 +202,7 @@ static void add_step(struct headline *headline, const struct budget_step *step,
 static void end(void *context, struct process *process, const struct phases *phases)
 {
 	struct headline *headline = context;
-	struct headline_process *at = at_hand(headline);
+	struct headline_process *at = headline->at;
 	struct budget *budget = &headline->budget;
 	struct counted_steps counted;
 

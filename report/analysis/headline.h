@@ -105,6 +105,7 @@ struct headline_figures {
 struct headline {
 	struct headline_process *processes;
 	size_t nr_processes;
+	struct headline_process *at;  /* the process being read */
 	struct budget budget;	      /* of the process being read */
 	struct headline_flops *flops; /* of it, by step as phases_step counts */
 	struct gpu_peak peak;

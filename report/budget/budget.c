@@ -498,7 +498,9 @@ static void add_to_top(struct call_top *top, uint32_t name, uint64_t ns)
 
 static struct call_top *top_of(struct budget *budget, enum host_state state)
 {
-	if ((state == HOST_STARTUP && budget->call.is_in_step) ||
+	bool is_in_step = !budget->has_steps || step_at(budget, budget->call.step);
+
+	if ((state == HOST_STARTUP && is_in_step) ||
 		(state == HOST_ALLOCATION && !budget->has_steps)) {
 		return &budget->slow;
 	}
@@ -524,8 +526,9 @@ static void add_last_call(struct budget *budget)
 		budget->call.end - budget->call.begin >= BUDGET_LOADING_NS) {
 		state = HOST_ALLOCATION;
 	}
-	top = top_of(budget, state);
-	if (top && budget->call.is_chosen) {
+	top = state <= HOST_WAIT ? top_of(budget, state) : NULL;
+	if (top &&
+		(!budget->process->select || select_has_tick(budget->process, budget->call.tick))) {
 		add_to_top(top, budget->call.name, budget->call.end - budget->call.begin);
 	}
 	if (gap_owners_has(state)) {
@@ -601,11 +604,11 @@ void budget_enter(struct budget *budget, const struct op *op)
 static void see_capture(struct budget *budget, const struct op_call *call,
 	const struct launch_name *name, uint64_t begin, uint64_t end)
 {
-	uint32_t step = budget->has_steps ? step_at(budget, call->step) : 1;
-
 	if (name->ends_capture && !budget->capture_end) {
 		budget->capture_end = end;
 	} else if (name->begins_capture && budget->capture_end) {
+		uint32_t step = budget->has_steps ? step_at(budget, call->step) : 1;
+
 		if (step && step <= budget->nr_steps) {
 			budget->steps[step - 1].capture_ns += budget->capture_end - begin;
 		}
@@ -637,12 +640,10 @@ void budget_call(struct budget *budget, const struct op_call *call, const struct
 	budget->call.has_site = gap_owners_has(state);
 	budget->call.site = budget->call.has_site ? site_of(budget, 0, call, op) : 0;
 	budget->call.is_there = true;
-	budget->call.is_in_step = !budget->has_steps || step_at(budget, call->step);
-	budget->call.is_chosen =
-		!budget->process->select || select_has_tick(budget->process, call->begin);
+	budget->call.step = call->step;
+	budget->call.tick = call->begin;
 	budget->call.begin = begin;
 	budget->call.end = end;
-	budget->call.correlation = call->correlation;
 	budget->call.thread = call->thread;
 	budget->call.state = (uint8_t)state;
 	budget->call.table = call->table;

@@ -190,10 +190,10 @@ struct budget {
 	struct call_top waits; /* that wait, or read back */
 	/* The call that came last: what it launched shows what it did. */
 	struct {
-		uint64_t begin, end, correlation;
-		uint32_t thread, name, site;
+		uint64_t begin, end, tick; /* the tick of its begin */
+		uint32_t thread, name, site, step;
 		uint8_t state, table;
-		bool is_there, is_chosen, is_in_step, has_site;
+		bool is_there, has_site;
 	} call;
 	uint64_t capture_end; /* of the capture of a graph that is under way, going back; 0: none */
 	uint8_t last_slot;    /* of the thread that launched last; HOST_OTHERS: unknown */

@@ -235,16 +235,17 @@ static void add_gap(struct sweep *sweep, uint64_t begin, uint64_t end)
 	gap.end = end;
 	gap.is_of_host = gap.is_drained = false;
 	memset(gap.ns, 0, sizeof(gap.ns));
-	memset(gap.owners, 0, sizeof(gap.owners));
 	pass_works(sweep->budget, end);
 	divide_gap(sweep, &gap);
 	add_parts(sweep->step, &gap);
+	if (!budget->on_gap) {
+		return;
+	}
+	memset(gap.owners, 0, sizeof(gap.owners));
 	if (budget->site_of && gap.is_of_host) {
 		gap_owners_find(&sweep->budget->owners, begin, end, gap.owners);
 	}
-	if (budget->on_gap) {
-		budget->on_gap(budget->gap_context, &gap);
-	}
+	budget->on_gap(budget->gap_context, &gap);
 }
 
 static void begin_sweep(struct sweep *sweep)

@@ -27,7 +27,7 @@ static unsigned int find_slot(const struct host_states *states, uint32_t thread)
 	return HOST_OTHERS;
 }
 
-unsigned int host_states_slot(struct host_states *states, uint32_t thread)
+unsigned int host_states_find_slot(struct host_states *states, uint32_t thread)
 {
 	unsigned int slot = find_slot(states, thread);
 
@@ -35,6 +35,7 @@ unsigned int host_states_slot(struct host_states *states, uint32_t thread)
 		slot = states->nr++;
 		states->slots[slot].thread = thread;
 	}
+	states->last = slot;
 	return slot;
 }
 
@@ -50,16 +51,6 @@ unsigned int host_states_launching(struct host_states *states, uint32_t thread)
 	}
 	states->slots[slot].is_launching = true;
 	return slot;
-}
-
-size_t host_states_push(struct host_states *states, unsigned int slot, enum host_state state,
-	uint64_t begin, uint64_t end)
-{
-	struct interval_queue *queue = &states->slots[slot].queues[state];
-
-	states->slots[slot].used |= (uint16_t)(1u << state);
-	interval_queue_push(queue, begin, end);
-	return queue->strays.nr;
 }
 
 bool host_states_are_many(const struct host_states *states, size_t most)

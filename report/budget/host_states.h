@@ -54,20 +54,37 @@ struct host_states {
 		uint16_t used; /* bits of enum host_state */
 		struct interval_queue queues[NR_HOST_STATES];
 	} slots[HOST_THREADS];
-	unsigned int nr; /* of slots that have a thread */
+	unsigned int nr;   /* of slots that have a thread */
+	unsigned int last; /* the slot that was found last */
 };
 
 void host_states_fini(struct host_states *states);
 
+/* Used by the inline function. */
+unsigned int host_states_find_slot(struct host_states *states, uint32_t thread);
+
 /* The slot of a thread. */
-unsigned int host_states_slot(struct host_states *states, uint32_t thread);
+static inline unsigned int host_states_slot(struct host_states *states, uint32_t thread)
+{
+	if (states->last < states->nr && states->slots[states->last].thread == thread) {
+		return states->last;
+	}
+	return host_states_find_slot(states, thread);
+}
 
 /* The same of a thread that launches work: it may take the slot of one that does not. */
 unsigned int host_states_launching(struct host_states *states, uint32_t thread);
 
 /* ns; ignores what ends before it begins. Returns how many intervals of that state wait. */
-size_t host_states_push(struct host_states *states, unsigned int slot, enum host_state state,
-	uint64_t begin, uint64_t end);
+static inline size_t host_states_push(struct host_states *states, unsigned int slot,
+	enum host_state state, uint64_t begin, uint64_t end)
+{
+	struct interval_queue *queue = &states->slots[slot].queues[state];
+
+	states->slots[slot].used |= (uint16_t)(1u << state);
+	interval_queue_push(queue, begin, end);
+	return queue->strays.nr;
+}
 
 /* Do more than `most` intervals of a state wait out of order? */
 bool host_states_are_many(const struct host_states *states, size_t most);

@@ -29,7 +29,7 @@ struct launch_name launch_name_of(uint32_t name)
  * A launch in a capture launches nothing, unless something ran of it. Without a correlation ID
  * nobody knows what a call launched.
  */
-static void close_launch(struct launch_counter *counter)
+void launch_counter_close(struct launch_counter *counter)
 {
 	if (counter->is_open &&
 		(counter->is_launching || (counter->has_id && !counter->is_capturing))) {
@@ -41,31 +41,9 @@ static void close_launch(struct launch_counter *counter)
 	counter->is_open = false;
 }
 
-void launch_counter_call(struct launch_counter *counter, const struct process *process,
-	const struct op_call *call, const struct launch_name *name)
-{
-	close_launch(counter);
-	counter->is_capturing =
-		(counter->is_capturing || name->ends_capture) && !name->begins_capture;
-	counter->is_open = call->table == GPROF_TABLE_api_launch &&
-			   (!process->select || select_has_tick(process, call->begin));
-	counter->has_id = call->correlation != 0;
-	counter->is_graph = name->is_graph;
-	counter->is_launching = false;
-	counter->is_untimed = false;
-}
-
-/* A record without times still shows that its launch ran something. */
-void launch_counter_record(
-	struct launch_counter *counter, const struct op_record *record, const struct op_call *call)
-{
-	counter->is_launching |= call != NULL;
-	counter->is_untimed |= call && (!record->is_timed || record->begin_ns > record->end_ns);
-}
-
 void launch_counter_end(struct launch_counter *counter, const struct process *process)
 {
-	close_launch(counter);
+	launch_counter_close(counter);
 	if (!process_has_device_records(process, NULL)) {
 		counter->sum.lost = counter->sum.timeless = 0;
 	}
@@ -117,6 +95,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 
 const struct op_view launch_counts_ops = {
 	.ignores_selection = true,
+	.is_of_calls = true,
 	.begin = begin,
 	.call = on_call,
 	.record = on_record,

@@ -6,6 +6,7 @@
 #ifndef REPORT_BUDGET_LAUNCH_COUNTER_H
 #define REPORT_BUDGET_LAUNCH_COUNTER_H
 
+#include "report/model/select.h"
 #include "report/ops/op_walk.h"
 #include "report/table/table.h"
 #include "report/util/buf.h"
@@ -34,10 +35,34 @@ struct launch_counter {
 	bool is_open, has_id, is_graph, is_launching, is_untimed;
 };
 
-void launch_counter_call(struct launch_counter *counter, const struct process *process,
-	const struct op_call *call, const struct launch_name *name);
-void launch_counter_record(
-	struct launch_counter *counter, const struct op_record *record, const struct op_call *call);
+/* Used by the inline function: the launch that came last is complete. */
+void launch_counter_close(struct launch_counter *counter);
+
+static inline void launch_counter_call(struct launch_counter *counter,
+	const struct process *process, const struct op_call *call, const struct launch_name *name)
+{
+	if (counter->is_open) {
+		launch_counter_close(counter);
+	}
+	if (name->begins_capture || name->ends_capture) {
+		counter->is_capturing = !name->begins_capture;
+	}
+	if (call->table == GPROF_TABLE_api_launch &&
+		(!process->select || select_has_tick(process, call->begin))) {
+		counter->is_open = true;
+		counter->has_id = call->correlation != 0;
+		counter->is_graph = name->is_graph;
+		counter->is_launching = counter->is_untimed = false;
+	}
+}
+
+/* A record without times still shows that its launch ran something. */
+static inline void launch_counter_record(
+	struct launch_counter *counter, const struct op_record *record, const struct op_call *call)
+{
+	counter->is_launching |= call != NULL;
+	counter->is_untimed |= call && (!record->is_timed || record->begin_ns > record->end_ns);
+}
 
 /* After the last one of the process. */
 void launch_counter_end(struct launch_counter *counter, const struct process *process);

@@ -227,6 +227,11 @@ bool flops_may_count(uint32_t name, uint8_t framework, uint8_t scope)
 	return find_formula(name) != NULL;
 }
 
+uint8_t flops_formula(const struct op *op)
+{
+	return find_formula(op->name) ? FLOPS_FORMULA : FLOPS_NO_FORMULA;
+}
+
 /*
  * Returns how many gradients a backward call computes. Without a recorded mask, the gradient of the
  * weights counts, and that of the input unless it is an image: with at most four channels, an input
@@ -338,7 +343,7 @@ static bool flops_of_run(const struct op *op, double *flops)
 {
 	const struct recent *found;
 
-	if (!op->shape) {
+	if (!flops_may_be_of(op)) {
 		return false;
 	}
 	found = find(op->name, op->shape, op->positions);
@@ -369,7 +374,7 @@ bool flops_lack_size(const struct op *op)
 {
 	const struct recent *found;
 
-	if (!op->shape) {
+	if (!flops_may_be_of(op)) {
 		return false;
 	}
 	found = find(op->name, op->shape, op->positions);

@@ -48,4 +48,26 @@ bool flops_in_torch(uint32_t name);
 /* For op_view.op_wants: false of operators that never have any. */
 bool flops_may_count(uint32_t name, uint8_t framework, uint8_t scope);
 
+/* Used by the inline function. */
+enum { FLOPS_FORMULA = 1, FLOPS_NO_FORMULA };
+uint8_t flops_formula(const struct op *op);
+
+/*
+ * Does it have inputs of known shapes and a formula? If not, neither has it FLOPs nor does it lack
+ * a size.
+ */
+static inline bool flops_may_be_of(const struct op *op)
+{
+	struct op_kind *kind;
+
+	if (!op->shape) {
+		return false;
+	}
+	kind = op_kind(op->name, op->framework, op->scope);
+	if (__builtin_expect(!kind->formula, 0)) {
+		kind->formula = flops_formula(op);
+	}
+	return kind->formula == FLOPS_FORMULA;
+}
+
 #endif

@@ -166,6 +166,7 @@ void op_kind_find(struct op_kind *kind, uint32_t name, uint8_t framework, uint8_
 	enum op_class class = find_class(name, framework, scope);
 
 	kind->is_asked = false;
+	kind->formula = 0;
 	kind->row_name = op_row_name(name);
 	kind->class = (uint8_t) class;
 	kind->is_user = find_is_user(name, framework, scope, class);
@@ -195,12 +196,17 @@ const struct op *op_operator_around(const struct op *op)
 
 static const char module_prefix[] = "nn.Module: ";
 
-static bool has_module_name(const struct idmap *names)
+static bool is_module_name(const char *name)
+{
+	return begins_with(name, module_prefix);
+}
+
+static bool has_name(const struct idmap *names, bool (*is_one)(const char *name))
 {
 	for (size_t i = 0; i < names->nr; i++) {
 		const uint32_t *name = idmap_at(names, i);
 
-		if (begins_with(string_pool_text(*name, NULL), module_prefix)) {
+		if (is_one(string_pool_text(*name, NULL))) {
 			return true;
 		}
 	}
@@ -209,7 +215,14 @@ static bool has_module_name(const struct idmap *names)
 
 bool op_has_modules(const struct process *process)
 {
-	return has_module_name(&process->op_names) || has_module_name(&process->strings);
+	return has_name(&process->op_names, is_module_name) ||
+	       has_name(&process->strings, is_module_name);
+}
+
+bool op_has_convolutions(const struct process *process)
+{
+	return has_name(&process->op_names, find_is_convolution) ||
+	       has_name(&process->strings, find_is_convolution);
 }
 
 const char *op_module_name(uint32_t name, size_t *nr_bytes)

@@ -111,6 +111,7 @@ struct op_kind {
 	bool is_user;	     /* see op_is_user */
 	bool is_step;	     /* see op_is_step */
 	bool is_convolution; /* of PyTorch, also backward */
+	uint8_t formula;     /* for flops.h: whether it has one; 0: not asked yet */
 	bool is_executor;    /* runs a static program of Paddle's on other threads */
 	bool is_asked;	     /* for op_walk.c: `wanted` is set */
 	uint8_t wanted;	     /* as in struct op */
@@ -168,8 +169,9 @@ static inline bool op_is_part(uint8_t framework, uint8_t scope)
 		       scope == OP_PADDLE_PYTHON_USER);
 }
 
-/* Does the process name any module? */
+/* Does the process name any module, any convolution of PyTorch? */
 bool op_has_modules(const struct process *process);
+bool op_has_convolutions(const struct process *process);
 
 /*
  * The class and number of a module, "Linear_1" of "nn.Module: Linear_1 layers.1.fc", which are

@@ -83,9 +83,7 @@ static struct idset *find_called(struct process *process)
 			stream_load(stream, i, COL_BIT(COL_api_correlation), 0, &batch)) {
 			continue;
 		}
-		for (uint32_t row = 0; row < batch.nr_rows; row++) {
-			idset_add(called, batch.col[COL_api_correlation][row]);
-		}
+		idset_add_all(called, batch.col[COL_api_correlation], batch.nr_rows);
 	}
 	return called;
 }

@@ -72,7 +72,8 @@ struct walk {
 	uint32_t call_step;  /* of the last call */
 	bool is_call_chosen; /* that call is selected */
 	uint32_t loop_thread;
-	bool has_ops;	 /* else there are no phases */
+	bool has_ops; /* else there are no phases */
+	bool has_convolutions;
 	bool has_stacks; /* of Python */
 	struct op_load_want want;
 	struct op_records records; /* that no call has removed yet */
@@ -142,7 +143,7 @@ static void find_views(struct walk *walk)
 	for (size_t i = 0; i < walk->nr_views; i++) {
 		const struct op_view *view = walk->views[i].view;
 
-		if (view->op) {
+		if (view->op && (!view->has_ops || view->has_ops(walk->process))) {
 			find_op_views(walk, &walk->views[i]);
 		}
 		if (view->enter) {
@@ -385,7 +386,7 @@ static void on_op(struct walk *walk, struct op_stack *stack, const struct op_eve
 	if (!op_stack_is_module(op)) {
 		op_stack_take(stack, op);
 	}
-	if (op->shape) {
+	if (walk->has_convolutions && op->shape) {
 		convolution_outputs_take(&walk->outputs, &stack->later, op);
 	}
 	call_enter(walk, op);
@@ -528,28 +529,20 @@ static void note_call(struct walk *walk, struct op_stack *stack, const struct op
 	stack->call_stack = event->py_stack;
 }
 
-/* The sums of the stack are running totals, of which ranges take differences. */
-static void on_call(struct walk *walk, struct op_stack *stack, const struct op_event *event)
+/* Hands out what a call launched. Returns the segment that has it. */
+static uint32_t on_launch(
+	struct walk *walk, struct op_stack *stack, const struct op_event *event, bool is_chosen)
 {
-	bool is_chosen = is_chosen_tick(walk, event->begin);
 	struct graph_launch launched = {.graphs = &walk->graphs,
 		.phases = &walk->phases,
 		.tick = event->begin,
 		.is_chosen = is_chosen,
 		.gpu_call = call_gpu_call,
 		.context = walk,
+		.around = op_stack_top(stack),
 		.own = {event->value, event->nr_activities, event->py_stack}};
-	uint32_t segment;
+	uint32_t segment = launched.around ? launched.around->segment : UINT32_MAX;
 
-	if (walk->is_first) {
-		note_call(walk, stack, event);
-	}
-	stack->gpu_ns += event->value;
-	stack->nr_activities += event->nr_activities;
-	leave_others(walk, stack, event);
-	launched.around = op_stack_top(stack);
-	segment = launched.around ? launched.around->segment : UINT32_MAX;
-	walk->is_call_chosen = is_chosen;
 	if (event->records && walk->graphs.nr_links) {
 		graph_launch_divide(&launched, &walk->records, event->records);
 	}
@@ -559,8 +552,41 @@ static void on_call(struct walk *walk, struct op_stack *stack, const struct op_e
 	if (launched.own.nr_activities || event->py_stack) {
 		call_gpu_call(walk, &launched.own, launched.around);
 	}
+	return segment;
+}
+
+/*
+ * Finds the operator around a call. The sums of the stack are running totals, of which ranges take
+ * differences. Returns the segment.
+ */
+static inline uint32_t find_around(struct walk *walk, struct op_stack *stack,
+	const struct op_event *event, bool is_chosen, const struct op **around)
+{
+	if (walk->is_first) {
+		note_call(walk, stack, event);
+	}
+	stack->gpu_ns += event->value;
+	stack->nr_activities += event->nr_activities;
+	leave_others(walk, stack, event);
+	*around = op_stack_top(stack);
+	if (event->nr_activities || event->py_stack || event->records) {
+		return on_launch(walk, stack, event, is_chosen);
+	}
+	return *around ? (*around)->segment : UINT32_MAX;
+}
+
+static void on_call(struct walk *walk, struct op_stack *stack, const struct op_event *event)
+{
+	bool is_chosen = is_chosen_tick(walk, event->begin);
+	const struct op *around = NULL;
+	uint32_t segment = UINT32_MAX;
+
+	walk->is_call_chosen = is_chosen;
+	if (!walk->want.lacks_ops) {
+		segment = find_around(walk, stack, event, is_chosen, &around);
+	}
 	if (walk->want.has_calls || walk->want.records) {
-		call_call(walk, event, launched.around, segment, is_chosen);
+		call_call(walk, event, around, segment, is_chosen);
 	}
 	call_replays(walk, is_chosen);
 }
@@ -740,11 +766,12 @@ bool op_view_is_set(const struct op_view *view)
 static struct op_load_want find_want(const struct process *process, const struct op_walk *views,
 	size_t nr_views, struct op_records *records)
 {
-	struct op_load_want want = {0};
+	struct op_load_want want = {.lacks_ops = true};
 
 	for (size_t i = 0; i < nr_views; i++) {
 		const struct op_view *view = views[i].view;
 
+		want.lacks_ops &= view->is_of_calls;
 		want.has_ranges |= view->range != NULL;
 		want.has_calls |= view->call != NULL;
 		want.has_collections |= view->collection != NULL;
@@ -761,9 +788,10 @@ static void run(struct walk *walk)
 
 	idmap_init(&walk->stacks, sizeof(struct op_stack));
 	phases_init(&walk->phases, process);
-	walk->has_ops = op_has_any(process);
+	walk->has_ops = !walk->want.lacks_ops && op_has_any(process);
+	walk->has_convolutions = op_has_convolutions(process);
 	walk->has_stacks = process->py_stacks.nr != 0;
-	walk->loop_thread = loop_thread(process);
+	walk->loop_thread = walk->has_ops ? loop_thread(process) : 0;
 	op_load_run(process, &walk->want, on_event, walk);
 	leave_all(walk);
 	convolution_outputs_fini(&walk->outputs);
@@ -816,7 +844,9 @@ static void walk_process(struct process *process, const struct op_walk *views, s
 	struct walk walk = {.process = process, .views = views, .nr_views = nr_views};
 
 	walk.want = find_want(process, views, nr_views, &walk.records);
-	find_graphs(&walk);
+	if (!walk.want.lacks_ops) {
+		find_graphs(&walk);
+	}
 	find_views(&walk);
 	for (size_t i = 0; i < nr_views; i++) {
 		if (views[i].view->begin) {

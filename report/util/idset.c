@@ -64,6 +64,21 @@ void idset_add_slow(struct idset *set, uint64_t id)
 	idset_add(set, id);
 }
 
+void idset_add_all(struct idset *set, const uint64_t *ids, size_t nr)
+{
+	uint64_t number = 0, *page = NULL;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (!page || ids[i] / IDSET_PAGE_BITS != number) {
+			idset_add(set, ids[i]);
+			number = ids[i] / IDSET_PAGE_BITS;
+			page = idset_find(set, number)->page;
+			continue;
+		}
+		page[ids[i] % IDSET_PAGE_BITS / 64] |= 1ull << (ids[i] % 64);
+	}
+}
+
 static uint64_t count_without(const uint64_t *page, const uint64_t *other)
 {
 	uint64_t count = 0;

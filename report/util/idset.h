@@ -50,6 +50,9 @@ static inline void idset_add(struct idset *set, uint64_t id)
 	page[id % IDSET_PAGE_BITS / 64] |= 1ull << (id % 64);
 }
 
+/* Adds many at once: neighbours are mostly in the same page. */
+void idset_add_all(struct idset *set, const uint64_t *ids, size_t nr);
+
 static inline int idset_has(const struct idset *set, uint64_t id)
 {
 	const uint64_t *page = idset_find(set, id / IDSET_PAGE_BITS)->page;

@@ -114,11 +114,16 @@ static void on_op(void *context, const struct op *op)
 	struct work_times *times = context;
 	uint64_t ticks = op->end - op->begin;
 
-	if (!times->has_gpu && ticks > op->child_ticks && counts_at(times, op->begin) &&
-		computes(op)) {
+	if (ticks > op->child_ticks && counts_at(times, op->begin) && computes(op)) {
 		add(times, op->name,
 			clock_map_duration(&times->process->host_clock, ticks - op->child_ticks));
 	}
+}
+
+/* Kernels compute where there are any. */
+static bool has_ops(const struct process *process)
+{
+	return !process_has_device_records(process, NULL);
 }
 
 /* ---- the pass ---- */
@@ -141,6 +146,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 
 const struct op_view work_times_ops = {
 	.op_is = OP_IS_OPERATOR,
+	.has_ops = has_ops,
 	.begin = begin,
 	.op = on_op,
 	.record = on_record,

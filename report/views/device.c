@@ -175,8 +175,8 @@ static void take_work(struct device_view *view, struct process *process, const s
 		row->nr_kernels += gprof_table_is(b->table, GPROF_IS_COMPUTING);
 		row->nr_copies += b->table == GPROF_TABLE_memcpy;
 		row->nr_sets += b->table == GPROF_TABLE_memset;
-		idset_add(view->worked, b->col[COL_kernel_correlation][i]);
 	}
+	idset_add_all(view->worked, b->col[COL_kernel_correlation], b->nr_rows);
 	advance(view, view->later_min[b->block]);
 }
 
@@ -188,12 +188,12 @@ static void on_batch(void *context, struct process *process, const struct batch 
 		take_work(view, process, batch);
 		return;
 	}
+	if (batch->table != GPROF_TABLE_untimed) {
+		idset_add_all(view->called, batch->col[COL_api_correlation], batch->nr_rows);
+		return;
+	}
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {
-		if (batch->table == GPROF_TABLE_untimed) {
-			row_of(view, process, batch->col[COL_untimed_place][i])->nr_untimed++;
-		} else {
-			idset_add(view->called, batch->col[COL_api_correlation][i]);
-		}
+		row_of(view, process, batch->col[COL_untimed_place][i])->nr_untimed++;
 	}
 }
 

@@ -36,9 +36,11 @@ struct operator_view {
 	struct view_input input;
 	struct row *rows;
 	struct row *recent[NR_RECENT]; /* found last, by name and shape; saves the hash */
+	struct row *by_kind[OP_KINDS]; /* found last, as op_kinds */
 	struct process *process;
 	uint32_t process_number; /* counts from 1 */
-	bool is_gpu;		 /* the current process has device records */
+	bool is_by_shape, is_by_name;
+	bool is_gpu; /* the current process has device records */
 	bool has_gpu, has_shapes, has_graphs, lacks_gpu_times, lacks_sizes;
 	uint64_t nr_ops, nr_overlapping;
 	struct gpu_peak peak;	   /* of the current process */
@@ -51,6 +53,8 @@ static void begin(void *context, struct process *process)
 
 	view->process = process;
 	view->process_number++;
+	view->is_by_shape = view->input.is_detailed && !view->input.is_merged;
+	view->is_by_name = !view->is_by_shape && !view->input.is_per_thread;
 	view->is_gpu = process_has_device_records(process, NULL);
 	view->peak = view->is_gpu ? gpu_peak_common(process) : (struct gpu_peak){0};
 	if (op_has_any(process)) {
@@ -65,44 +69,68 @@ static inline bool is_key(const struct key *x, const struct key *y)
 	       x->thread == y->thread;
 }
 
-static struct row *find_row(struct operator_view *view, const struct op *op)
+static struct row *make_row(struct operator_view *view, const struct key *key)
 {
-	bool is_by_shape = view->input.is_detailed && !view->input.is_merged;
-	struct key key = {.name = op_kind(op->name, op->framework, op->scope)->row_name,
-		.shape = is_by_shape ? op->shape : 0};
-	struct row *row, **recent;
+	struct row *row;
 
+	HASH_FIND(hh, view->rows, key, sizeof(*key), row);
+	if (!row) {
+		row = mem_zeroed(1, sizeof(*row));
+		row->key = *key;
+		row->merged = view->input.is_merged
+				      ? keyed_stats_find(&view->merged, key->name, key->name, 0)
+				      : 0;
+		HASH_ADD(hh, view->rows, key, sizeof(*key), row);
+	}
+	return row;
+}
+
+static struct row *find_row_by_all(
+	struct operator_view *view, const struct op *op, const struct op_kind *kind)
+{
+	struct key key = {.name = kind->row_name};
+	struct row **recent;
+
+	if (view->is_by_shape) {
+		key.shape = op->shape;
+	}
 	if (view->input.is_per_thread) {
 		key.process = view->process_number;
 		key.thread = op->thread;
 	}
 	recent = &view->recent[(key.name + 61 * key.shape + 127 * key.thread) % NR_RECENT];
-	if (*recent && is_key(&(*recent)->key, &key)) {
-		return *recent;
+	if (!*recent || !is_key(&(*recent)->key, &key)) {
+		*recent = make_row(view, &key);
 	}
-	HASH_FIND(hh, view->rows, &key, sizeof(key), row);
-	if (!row) {
-		row = mem_zeroed(1, sizeof(*row));
-		row->key = key;
-		row->merged = view->input.is_merged
-				      ? keyed_stats_find(&view->merged, key.name, key.name, 0)
-				      : 0;
-		HASH_ADD(hh, view->rows, key, sizeof(key), row);
+	return *recent;
+}
+
+/* Mostly there is one row for a name. */
+static inline struct row *find_row(struct operator_view *view, const struct op *op)
+{
+	const struct op_kind *kind = op_kind(op->name, op->framework, op->scope);
+	struct row **row = &view->by_kind[kind - op_kinds];
+
+	if (view->is_by_name && *row && (*row)->key.name == kind->row_name) {
+		return *row;
 	}
-	*recent = row;
-	return row;
+	*row = find_row_by_all(view, op, kind);
+	return *row;
 }
 
 /* The call of an operator; or a launch of a graph that ran it, which is no call. */
-static void add_flops(
+static inline void add_flops(
 	struct operator_view *view, struct row *row, const struct op *op, unsigned int nr_calls)
 {
 	enum gpu_float type;
 	double flops;
 
 	view->has_shapes |= op->shape != 0;
-	view->lacks_sizes |= flops_lack_size(op);
+	if (!flops_may_be_of(op)) {
+		return;
+	}
 	if (!flops_of_op(op, &flops)) {
+		view->lacks_sizes |= flops_lack_size(op);
 		return;
 	}
 	row->flops += flops;
