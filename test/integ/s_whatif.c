@@ -11,13 +11,14 @@
  *	            overlapped: the same of pinned memory on another stream; else none
  *	sync        1: the loop waits for its stream after the forward pass
  *	graph       1: the kernels are one CUDA graph, one operator launches it
- *	update      1: each step ends with update_kernel
+ *	optimizer   none: no optimizer steps
+ *	update      1: each step ends with update_kernel, of the optimizer if there is one
  *	steps       how many of them; 20
  *	rank        of so many ranks, which reduce their gradients after the kernels
  *
  * Each step begins with cudaStreamQuery. Prints the lower quartile of the times from one to the
- *next, ns, since a busy machine only makes steps longer; of ranks the first one does. The first
- *steps are not counted.
+ * next, ns, since a busy machine only makes steps longer; of ranks the first one does. The first
+ * steps are not counted.
  */
 #include "test/integ/training.h"
 #include "test/prog/ranks.h"
@@ -44,7 +45,7 @@ KERNEL2(update_kernel, float *, x, int, by)
 
 struct loop {
 	int loader_ms, host_us, nr_kernels, nr_ranks, nr_steps;
-	bool has_sync, is_graph, has_update;
+	bool has_sync, is_graph, has_update, lacks_optimizer;
 	char copy[16];
 	cudaStream_t stream, copies;
 	cudaGraphExec_t graph;
@@ -118,6 +119,16 @@ static void backward(void *context)
 	}
 }
 
+static void update(void *context)
+{
+	struct loop *loop = context;
+	int by = 1;
+
+	if (loop->has_update) {
+		LAUNCH(update_kernel, 1, 1, loop->stream, &loop->data, &by);
+	}
+}
+
 static void copy(struct loop *loop)
 {
 	if (strcmp(loop->copy, "blocking") == 0) {
@@ -137,10 +148,10 @@ static void step(struct loop *loop)
 	copy(loop);
 	training_run(TRAINING_FORWARD, forward, loop);
 	training_run(TRAINING_BACKWARD, backward, loop);
-	if (loop->has_update) {
-		int by = 1;
-
-		LAUNCH(update_kernel, 1, 1, loop->stream, &loop->data, &by);
+	if (loop->lacks_optimizer) {
+		update(loop);
+	} else {
+		training_run(TRAINING_OPTIMIZER, update, loop);
 	}
 }
 
@@ -209,6 +220,7 @@ static void take(struct loop *loop, const char *argument)
 		exit(2);
 	}
 	loop->has_update |= strcmp(argument, "update=1") == 0;
+	loop->lacks_optimizer |= strcmp(argument, "optimizer=none") == 0;
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		if (strncmp(argument, numbers[i].name, (size_t)(value - argument)) == 0) {
 			*numbers[i].number = atoi(value + 1);

@@ -3,7 +3,7 @@
 # What `whatif` predicts of a program, against the program that was really changed so, by its own clock.
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ PLAIN
-export LD_LIBRARY_PATH=$ROOT/$B/torch/GOOD GPROF_STEP=api:cudaStreamQuery GPROF_TORCH=ops
+export LD_LIBRARY_PATH=$ROOT/$B/torch/GOOD GPROF_STEP=auto GPROF_TORCH=ops
 
 # The lower quartile of the program's steps with such settings, ns; without the recorder.
 changed()
@@ -28,10 +28,19 @@ predicted()
 	done | sort -n | awk '{ ns[NR] = $1 } END { print NR ? ns[int((NR + 3) / 4)] : "null" }'
 }
 
-# predicts NAME HOW SETTINGS CHANGED-HOW CHANGED-SETTINGS OPTIONS: within 5 %. What is compared are times, which
-# a busy machine disturbs, so there are several tries; a wrong prediction fails all of them.
+# How the recorder found the steps of the processes that have any; "" where the user named them.
+rules()
+{
+	"$REPORT" info "$GPROF_DIR" | sed -n '/ none$/d; s/^  step.rule *//p' | sort -u | paste -sd,
+}
+
+# predicts RULE NAME HOW SETTINGS CHANGED-HOW CHANGED-SETTINGS OPTIONS: within 5 %, of steps that the recorder found by
+# that rule itself. What is compared are times, which a busy machine disturbs, so there are several tries; a wrong prediction
+# fails all of them.
 predicts()
 {
+	local rule=$1
+	shift
 	local before after prediction ratio try
 	for try in {1..15}; do
 		rm -rf "$GPROF_DIR"
@@ -42,6 +51,7 @@ predicts()
 		echo "# $1: $before ns, predicted $prediction ns, then $after ns"
 		if [ "$(jq -n "$ratio > 0.95 and $ratio < 1.05" 2>/dev/null)" = true ]; then
 			is true true "$1: predicted within 5 % of what it is then"
+			is "$rule" "$(rules)" "$1: how its steps were found"
 			return
 		fi
 	done
@@ -50,22 +60,22 @@ predicts()
 
 loop=kernels=20 ms=SIM_KERNEL_NS=1000000 slow_copies="SIM_KERNEL_NS=20000 SIM_TIME_SCALE=50"
 ranks="ranks=4 $loop"
-predicts "kernels halved" "$loop" SIM_KERNEL_NS=2000000 "$loop" $ms "--scale kernel:work_kernel=0.5"
-predicts "batches are ready" "loader_ms=40 $loop" $ms "$loop" $ms "--remove loader"
-predicts "copies overlapped" "copy=blocking kernels=10" "$slow_copies" "copy=overlapped kernels=10" "$slow_copies" "--remove copies"
-predicts "no synchronisation" "sync=1 loader_ms=15 kernels=24" $ms "loader_ms=15 kernels=24" $ms "--remove sync"
-predicts "a graph instead of launches" "host_us=5000 kernels=6" SIM_KERNEL_NS=2000000 \
+predicts optimizer "kernels halved" "$loop" SIM_KERNEL_NS=2000000 "$loop" $ms "--scale kernel:work_kernel=0.5"
+predicts optimizer "batches are ready" "loader_ms=40 $loop" $ms "$loop" $ms "--remove loader"
+predicts optimizer "copies overlapped" "copy=blocking kernels=10" "$slow_copies" "copy=overlapped kernels=10" "$slow_copies" "--remove copies"
+predicts optimizer "no synchronisation" "sync=1 loader_ms=15 kernels=24" $ms "loader_ms=15 kernels=24" $ms "--remove sync"
+predicts optimizer "a graph instead of launches" "host_us=5000 kernels=6" SIM_KERNEL_NS=2000000 \
 	"kernels=6 graph=1" SIM_KERNEL_NS=2000000 "--remove launch-overhead"
-predicts "no straggler" "$ranks" "$ms SLOW_NS=1500000 SIM_NCCL_GBPS=0.001" "$ranks" "$ms SIM_NCCL_GBPS=0.001" "--remove stragglers"
-predicts "twice the bandwidth of NCCL" "$ranks" "$ms SIM_NCCL_GBPS=0.0005" "$ranks" "$ms SIM_NCCL_GBPS=0.001" "--scale kernel:nccl=0.5"
+predicts optimizer "no straggler" "$ranks" "$ms SLOW_NS=1500000 SIM_NCCL_GBPS=0.001" "$ranks" "$ms SIM_NCCL_GBPS=0.001" "--remove stragglers"
+predicts optimizer "twice the bandwidth of NCCL" "$ranks" "$ms SIM_NCCL_GBPS=0.0005" "$ranks" "$ms SIM_NCCL_GBPS=0.001" "--scale kernel:nccl=0.5"
 
-# Steps that the recorder found itself: by the period of the launches, and by a kernel.
+# The same by the period of the launches, where nothing else shows steps, and by a kernel that the user names.
 long="kernels=30 steps=60"
-GPROF_STEP=auto predicts "steps by their launches, kernels halved" "$long copy=overlapped" SIM_KERNEL_NS=400000 \
-	"$long copy=overlapped" SIM_KERNEL_NS=200000 "--scale kernel:work_kernel=0.5"
-is period "$("$REPORT" info "$GPROF_DIR" | sed -n 's/^  step.rule *//p' | tail -1)" "the rule of these steps"
-GPROF_STEP=kernel:update_kernel predicts "steps by a kernel, no synchronisation" "$long update=1 sync=1 loader_ms=8" SIM_KERNEL_NS=400000 \
-	"$long update=1 loader_ms=8" SIM_KERNEL_NS=400000 "--remove sync"
+bare="$long optimizer=none copy=overlapped"
+predicts period "steps by their launches, kernels halved" "$bare" SIM_KERNEL_NS=400000 "$bare" SIM_KERNEL_NS=200000 \
+	"--scale kernel:work_kernel=0.5"
+GPROF_STEP=kernel:update_kernel predicts "" "steps by a kernel, no synchronisation" "$long update=1 sync=1 loader_ms=8" \
+	SIM_KERNEL_NS=400000 "$long update=1 loader_ms=8" SIM_KERNEL_NS=400000 "--remove sync"
 # Of many steps some are replayed, but one that is asked for always is.
 whatif --steps 11
 is 7 "$(query '.what_if.rows | length')" "what one of many steps is predicted to take"
