@@ -19,13 +19,15 @@
 #include "report/util/text.h"
 #include "report/util/rate.h"
 
-/* A judge of advice.def, which may serve several rules; which process is judged is all[at]. */
-#define ADVICE_JUDGE(name)                                                                       \
-	static void judge_##name(const struct advice_rule *rule, const struct advice_facts *all, \
-		size_t nr_all, size_t at, struct advice_result *result)
+/* A judge of advice.def, which may serve several rules. Few need all that they get. */
+#define UNUSED __attribute__((unused))
+#define ADVICE_JUDGE(name)                                                                      \
+	static void judge_##name(UNUSED const struct advice_rule *rule,                         \
+		UNUSED const struct advice_facts *facts, UNUSED const struct advice_facts *all, \
+		UNUSED size_t nr_all, UNUSED const struct advice_sum *sum,                      \
+		struct advice_result *result)
 
-#define ADVICE(name, source, threshold, judge, cause, evidence_of, problem, fires, remedy) \
-	ADVICE_JUDGE(judge);
+#define ADVICE(name, source, threshold, judge, needs, of, cause, ...) ADVICE_JUDGE(judge);
 #include "report/advice/advice.def"
 #undef ADVICE
 
@@ -36,8 +38,10 @@ const char *const advice_verdict_names[] = {[ADVICE_FINDING] = "finding",
 	[ADVICE_PASSED] = "passed",
 	[ADVICE_NOT_JUDGED] = "not judged"};
 
-#define ADVICE(name, source, threshold, judge, cause, evidence_of, problem, fires, remedy) \
-	{name, source, threshold, problem, fires, remedy, judge_##judge, cause, evidence_of},
+#define ADVICE(                                                                                \
+	name, source, threshold, judge, needs, of, cause, evidence_of, problem, fires, remedy) \
+	{name, source, threshold, problem, fires, remedy, judge_##judge, ADVICE_NEEDS_##needs, \
+		ADVICE_OF_##of, cause, evidence_of},
 const struct advice_rule advice_rules[] = {
 #include "report/advice/advice.def"
 };
@@ -49,21 +53,6 @@ static void skip(struct advice_result *result, const char *why)
 {
 	result->verdict = ADVICE_NOT_JUDGED;
 	buf_text(&result->evidence, why);
-}
-
-void advice_judge(const struct advice_rule *rule, const struct advice_facts *facts, size_t nr_facts,
-	size_t at, struct advice_result *result)
-{
-	*result = (struct advice_result){.share = -1,
-		.problem = rule->problem,
-		.remedy = rule->remedy,
-		.cause = rule->cause,
-		.mask = facts[at].base_mask};
-	if (rule->evidence_of == VERDICT_LOADER && !facts[at].is_training) {
-		skip(result, "no training was seen: neither backward nor an optimizer");
-		return;
-	}
-	rule->judge(rule, facts, nr_facts, at, result);
 }
 
 /* ---- results ---- */
@@ -154,6 +143,38 @@ static bool lacks_gaps(const struct advice_facts *facts, struct advice_result *r
 	return facts->lacks_gaps || lacks_activities(facts, result);
 }
 
+static bool lacks_need(
+	enum advice_need needs, const struct advice_facts *facts, struct advice_result *result)
+{
+	return (needs >= ADVICE_NEEDS_DEVICES && lacks_devices(facts, result)) ||
+	       (needs == ADVICE_NEEDS_ACTIVITIES && lacks_activities(facts, result)) ||
+	       (needs == ADVICE_NEEDS_GAPS && lacks_gaps(facts, result));
+}
+
+void advice_judge(const struct advice_rule *rule, const struct advice_facts *facts, size_t nr_facts,
+	size_t at, struct advice_result *result)
+{
+	const struct advice_facts *one = &facts[at];
+	const unsigned int masks[] = {[ADVICE_OF_BASE] = one->base_mask,
+		[ADVICE_OF_LATER] = one->later_mask,
+		[ADVICE_OF_ALL] = ADVICE_ALL_WHENS};
+	struct advice_sum sum = {0};
+
+	*result = (struct advice_result){.share = -1,
+		.problem = rule->problem,
+		.remedy = rule->remedy,
+		.cause = rule->cause,
+		.mask = masks[rule->of]};
+	if (rule->cause < NR_ADVICE_CAUSES) {
+		sum = advice_sites_sum(&one->sites, rule->cause, result->mask);
+	}
+	if (rule->evidence_of == VERDICT_LOADER && !one->is_training) {
+		skip(result, "no training was seen: neither backward nor an optimizer");
+	} else if (!lacks_need(rule->needs, one, result)) {
+		rule->judge(rule, one, facts, nr_facts, &sum, result);
+	}
+}
+
 /* Judges time on all devices together in the same way, in steps if there are any. */
 static void judge_device_part(const struct advice_rule *rule, const struct advice_facts *facts,
 	struct advice_result *result, uint64_t part_ns)
@@ -168,81 +189,60 @@ static void judge_device_part(const struct advice_rule *rule, const struct advic
  * this adds the other one.
  */
 static void add_other_time(const struct advice_rule *rule, const struct advice_facts *facts,
-	unsigned int mask, struct buf *evidence)
+	struct advice_result *result)
 {
+	static const char copies[] = "; that is the copies' time, their calls on the host took ";
+	static const char calls[] = "; that is the calls' time on the host, the copies took ";
+	static const char sets[] = "; that is the calls' time on the host, the memsets took ";
+	static const char *const texts[NR_ADVICE_CAUSES] = {[ADVICE_PAGEABLE] = copies,
+		[ADVICE_SMALL_COPY] = copies,
+		[ADVICE_PAGEABLE_ASYNC] = calls,
+		[ADVICE_COPY_SYNC] = calls,
+		[ADVICE_SET_SYNC] = sets};
 	uint64_t ns = 0;
 
 	for (unsigned int i = 0; i < NR_ADVICE_WHENS; i++) {
-		ns += mask & 1u << i ? facts->other_ns[rule->cause][i] : 0;
+		ns += result->mask & 1u << i ? facts->other_ns[rule->cause][i] : 0;
 	}
-	switch (rule->cause) {
-	case ADVICE_PAGEABLE:
-	case ADVICE_SMALL_COPY:
-		buf_text(evidence, "; that is the copies' time, their calls on the host took ");
-		break;
-	case ADVICE_PAGEABLE_ASYNC:
-	case ADVICE_COPY_SYNC:
-		buf_text(evidence, "; that is the calls' time on the host, the copies took ");
-		break;
-	case ADVICE_SET_SYNC:
-		buf_text(evidence, "; that is the calls' time on the host, the memsets took ");
-		break;
-	default:
-		return;
+	if (texts[rule->cause]) {
+		buf_text(&result->evidence, texts[rule->cause]);
+		advice_add_time(&result->evidence, (double)ns);
 	}
-	advice_add_time(evidence, (double)ns);
 }
 
 /* ---- by cause alone ---- */
 
 ADVICE_JUDGE(share_of_base)
 {
-	const struct advice_facts *facts = &all[at];
-	struct advice_sum sum = advice_sites_sum(&facts->sites, rule->cause, facts->base_mask);
-
-	(void)nr_all;
-	if (!lacks_devices(facts, result)) {
-		judge_part(rule, result, sum.ns, facts->base_ns, base(facts));
-		buf_text(&result->evidence, ", ");
-		advice_add_count(&result->evidence, sum.nr, "time");
-		add_other_time(rule, facts, facts->base_mask, &result->evidence);
-	}
+	judge_part(rule, result, sum->ns, facts->base_ns, base(facts));
+	buf_text(&result->evidence, ", ");
+	advice_add_count(&result->evidence, sum->nr, "time");
+	add_other_time(rule, facts, result);
 }
 
 ADVICE_JUDGE(later_share)
 {
-	const struct advice_facts *facts = &all[at];
-	struct advice_sum sum = advice_sites_sum(&facts->sites, rule->cause, facts->later_mask);
 	bool has_first = facts->base_mask & 1u << ADVICE_FIRST;
 
-	(void)nr_all;
 	if (!facts->nr_steps || facts->nr_steps == has_first) {
 		skip(result, "no step follows the first");
 		return;
 	}
-	judge_part(rule, result, sum.ns, facts->base_ns - facts->first_ns, "steps after the first");
+	judge_part(
+		rule, result, sum->ns, facts->base_ns - facts->first_ns, "steps after the first");
 	buf_text(&result->evidence, ", ");
-	advice_add_count(&result->evidence, sum.nr, "time");
-	result->mask = facts->later_mask;
+	advice_add_count(&result->evidence, sum->nr, "time");
 }
 
 /* Judges what nsys lists wherever it comes, in the whole recording, as nsys does. */
 ADVICE_JUDGE(any_time)
 {
-	const struct advice_facts *facts = &all[at];
-	struct advice_sum sum = advice_sites_sum(&facts->sites, rule->cause, ADVICE_ALL_WHENS);
-
-	(void)nr_all;
-	if (lacks_devices(facts, result)) {
-		return;
-	}
-	result->verdict = sum.nr ? ADVICE_FINDING : ADVICE_PASSED;
-	result->cost_ns = sum.ns;
-	result->mask = ADVICE_ALL_WHENS;
-	advice_add_time(&result->evidence, (double)sum.ns);
+	result->verdict = sum->nr ? ADVICE_FINDING : ADVICE_PASSED;
+	result->cost_ns = sum->ns;
+	advice_add_time(&result->evidence, (double)sum->ns);
 	buf_text(&result->evidence, " in the whole recording, ");
-	advice_add_count(&result->evidence, sum.nr, "time");
-	add_other_time(rule, facts, ADVICE_ALL_WHENS, &result->evidence);
+	advice_add_count(&result->evidence, sum->nr, "time");
+	add_other_time(rule, facts, result);
 }
 
 /* ---- loader ---- */
@@ -250,9 +250,6 @@ ADVICE_JUDGE(any_time)
 /* Judges as the plugin does: what runs on devices meanwhile is not the loader's. */
 ADVICE_JUDGE(loader)
 {
-	const struct advice_facts *facts = &all[at];
-
-	(void)nr_all;
 	if (!facts->has_loader) {
 		skip(result,
 			facts->has_ops ? "no data loader was seen" : "no operators were recorded");
@@ -308,23 +305,14 @@ static const char *communication_remedy(
 
 ADVICE_JUDGE(communication)
 {
-	const struct advice_facts *facts = &all[at];
-
-	(void)nr_all;
 	result->remedy = communication_remedy(rule, facts);
-	if (!lacks_devices(facts, result)) {
-		judge_device_part(
-			rule, facts, result, overlap_any(&facts->times, OVERLAP_COMMUNICATION));
-	}
+	judge_device_part(rule, facts, result, overlap_any(&facts->times, OVERLAP_COMMUNICATION));
 }
 
 /* Fires below the threshold; what it costs is the rest. */
 static void judge_use(const struct advice_rule *rule, const struct advice_facts *facts,
 	struct advice_result *result, uint64_t used_ns)
 {
-	if (lacks_devices(facts, result) || lacks_activities(facts, result)) {
-		return;
-	}
 	buf_text(&result->evidence, "busy for ");
 	judge_device_part(rule, facts, result, used_ns);
 	result->verdict = result->share < rule->threshold ? ADVICE_FINDING : ADVICE_PASSED;
@@ -333,25 +321,18 @@ static void judge_use(const struct advice_rule *rule, const struct advice_facts 
 
 ADVICE_JUDGE(utilization)
 {
-	(void)nr_all;
-	judge_use(rule, &all[at], result,
-		overlap_any(&all[at].times, OVERLAP_COMPUTATION | OVERLAP_COMMUNICATION));
+	judge_use(rule, facts, result,
+		overlap_any(&facts->times, OVERLAP_COMPUTATION | OVERLAP_COMMUNICATION));
 }
 
 ADVICE_JUDGE(compute_utilization)
 {
-	(void)nr_all;
-	judge_use(rule, &all[at], result, overlap_any(&all[at].times, OVERLAP_COMPUTATION));
+	judge_use(rule, facts, result, overlap_any(&facts->times, OVERLAP_COMPUTATION));
 }
 
 ADVICE_JUDGE(copy_overlap)
 {
-	const struct advice_facts *facts = &all[at];
-
-	(void)nr_all;
-	if (!lacks_devices(facts, result)) {
-		judge_device_part(rule, facts, result, facts->times.ns[OVERLAP_MEMORY]);
-	}
+	judge_device_part(rule, facts, result, facts->times.ns[OVERLAP_MEMORY]);
 }
 
 /*
@@ -360,13 +341,8 @@ ADVICE_JUDGE(copy_overlap)
  */
 ADVICE_JUDGE(concurrency)
 {
-	const struct advice_facts *facts = &all[at];
 	uint64_t union_ns = 0;
 
-	(void)nr_all;
-	if (lacks_devices(facts, result)) {
-		return;
-	}
 	if (facts->places.nr <= facts->nr_devices) {
 		skip(result, "one stream runs all kernels of a GPU");
 		return;
@@ -380,41 +356,24 @@ ADVICE_JUDGE(concurrency)
 
 ADVICE_JUDGE(copy_rate)
 {
-	const struct advice_facts *facts = &all[at];
-	struct advice_sum sum = advice_sites_sum(&facts->sites, rule->cause, ADVICE_ALL_WHENS);
-	double rate = rate_gb_of((double)facts->copied_bytes, sum.ns);
+	double rate = rate_gb_of((double)facts->copied_bytes, sum->ns);
 
-	(void)nr_all;
-	if (lacks_devices(facts, result)) {
-		return;
-	}
-	if (!sum.ns) {
+	if (!sum->ns) {
 		skip(result, "no copy of 1 MB or more between host and device");
 		return;
 	}
-	buf_printf(&result->evidence, "%.2f GB/s over %" PRIu64 " copies, ", rate, sum.nr);
-	advice_add_time(&result->evidence, (double)sum.ns);
+	buf_printf(&result->evidence, "%.2f GB/s over %" PRIu64 " copies, ", rate, sum->nr);
+	advice_add_time(&result->evidence, (double)sum->ns);
 	result->verdict = rate < rule->threshold ? ADVICE_FINDING : ADVICE_PASSED;
-	result->cost_ns = sum.ns;
-	result->mask = ADVICE_ALL_WHENS;
+	result->cost_ns = sum->ns;
 }
 
 ADVICE_JUDGE(gaps)
 {
-	const struct advice_facts *facts = &all[at];
-	struct advice_sum sum = advice_sites_sum(&facts->sites, rule->cause, facts->base_mask);
-
-	(void)nr_all;
-	if (lacks_devices(facts, result)) {
-		return;
-	}
-	if (lacks_gaps(facts, result)) {
-		return;
-	}
-	judge_part(rule, result, sum.ns, facts->base_ns, base(facts));
-	result->verdict = sum.nr ? ADVICE_FINDING : ADVICE_PASSED;
+	judge_part(rule, result, sum->ns, facts->base_ns, base(facts));
+	result->verdict = sum->nr ? ADVICE_FINDING : ADVICE_PASSED;
 	buf_text(&result->evidence, ", ");
-	advice_add_count(&result->evidence, sum.nr, "gap");
+	advice_add_count(&result->evidence, sum->nr, "gap");
 	buf_text(&result->evidence, " above ");
 	advice_add_time(&result->evidence, (double)facts->gap_limit_ns);
 	buf_text(&result->evidence, "; the longest is ");
@@ -423,13 +382,6 @@ ADVICE_JUDGE(gaps)
 
 ADVICE_JUDGE(buckets)
 {
-	const struct advice_facts *facts = &all[at];
-
-	(void)nr_all;
-	(void)rule;
-	if (lacks_devices(facts, result) || lacks_activities(facts, result)) {
-		return;
-	}
 	if (!facts->nr_buckets) {
 		skip(result, "only a part of the recording is selected");
 		return;
@@ -440,7 +392,6 @@ ADVICE_JUDGE(buckets)
 				? 100 * (double)facts->nr_low_buckets / (double)facts->nr_buckets
 				: 0;
 	result->of = "parts of the recording";
-	result->mask = ADVICE_ALL_WHENS;
 	buf_printf(&result->evidence, "in %" PRIu64 " of %" PRIu64 " parts", facts->nr_low_buckets,
 		facts->nr_buckets);
 }
@@ -466,17 +417,11 @@ static const char *tensor_core_remedy(const struct advice_facts *facts)
  */
 ADVICE_JUDGE(tensor_cores)
 {
-	const struct advice_facts *facts = &all[at];
-	struct advice_sum without = advice_sites_sum(&facts->sites, rule->cause, ADVICE_ALL_WHENS);
-
-	(void)nr_all;
-	if (lacks_devices(facts, result)) {
-		return;
-	}
 	if (!facts->capability) {
 		skip(result, "the GPU's compute capability is not recorded");
 		return;
 	}
+	result->remedy = tensor_core_remedy(facts);
 	if (facts->capability < 70) {
 		skip(result, "the GPU has no tensor cores");
 		return;
@@ -494,47 +439,29 @@ ADVICE_JUDGE(tensor_cores)
 	buf_text(&result->evidence,
 		" with tensor cores; in multiplying kernels whose names do not show it: ");
 	advice_add_time(&result->evidence, (double)facts->unknown_ns);
-	result->cost_ns = without.ns;
-	result->mask = ADVICE_ALL_WHENS;
-	result->remedy = tensor_core_remedy(facts);
+	result->cost_ns = sum->ns;
 }
 
 ADVICE_JUDGE(multiply)
 {
-	const struct advice_facts *facts = &all[at];
-	struct advice_sum sum = advice_sites_sum(&facts->sites, rule->cause, ADVICE_ALL_WHENS);
-
-	(void)nr_all;
-	if (lacks_devices(facts, result)) {
-		return;
-	}
+	result->remedy = tensor_core_remedy(facts);
 	if (facts->capability && facts->capability < 70) {
 		skip(result, "the GPU has no tensor cores");
 		return;
 	}
-	judge_part(rule, result, sum.ns, facts->kernel_ns, "kernel time");
-	result->mask = ADVICE_ALL_WHENS;
-	result->remedy = tensor_core_remedy(facts);
+	judge_part(rule, result, sum->ns, facts->kernel_ns, "kernel time");
 	buf_text(&result->evidence, "; in multiplying kernels whose names do not show it: ");
 	advice_add_time(&result->evidence, (double)facts->unknown_ns);
 }
 
 ADVICE_JUDGE(occupancy)
 {
-	const struct advice_facts *facts = &all[at];
-	struct advice_sum sum = advice_sites_sum(&facts->sites, rule->cause, ADVICE_ALL_WHENS);
-
-	(void)nr_all;
-	if (lacks_devices(facts, result)) {
-		return;
-	}
 	if (facts->unjudged_ns >= facts->kernel_ns) {
 		skip(result, "too little of the GPU or its kernels is recorded");
 		return;
 	}
-	judge_part(rule, result, sum.ns, facts->kernel_ns, "kernel time");
-	result->mask = ADVICE_ALL_WHENS;
-	if (sum.nr) {
+	judge_part(rule, result, sum->ns, facts->kernel_ns, "kernel time");
+	if (sum->nr) {
 		buf_text(&result->evidence, "; limited by: ");
 		advice_sites_add_text(&facts->limits, ADVICE_OCCUPANCY, ADVICE_ALL_WHENS,
 			facts->process, NULL, &result->evidence);
@@ -549,10 +476,8 @@ ADVICE_JUDGE(occupancy)
  */
 ADVICE_JUDGE(memory)
 {
-	const struct advice_facts *facts = &all[at];
 	uint64_t peak_bytes = 0, total_bytes = 0;
 
-	(void)nr_all;
 	for (uint32_t i = 0; i < ADVICE_MAX_DEVICES; i++) {
 		const struct advice_memory *memory = &facts->memory[i];
 		uint64_t bytes = memory->reserved_bytes > memory->sampled_bytes
@@ -580,14 +505,12 @@ ADVICE_JUDGE(memory)
 
 ADVICE_JUDGE(data_parallel)
 {
-	(void)rule;
-	(void)nr_all;
-	if (!all[at].has_ops) {
+	if (!facts->has_ops) {
 		skip(result, "no operators were recorded");
 		return;
 	}
-	result->verdict = all[at].uses_data_parallel ? ADVICE_FINDING : ADVICE_PASSED;
-	buf_text(&result->evidence, all[at].uses_data_parallel
+	result->verdict = facts->uses_data_parallel ? ADVICE_FINDING : ADVICE_PASSED;
+	buf_text(&result->evidence, facts->uses_data_parallel
 					    ? "DataParallel.forward was seen"
 					    : "DataParallel.forward was not seen");
 }
@@ -598,11 +521,8 @@ ADVICE_JUDGE(data_parallel)
  */
 ADVICE_JUDGE(ddp_nccl)
 {
-	const struct advice_facts *facts = &all[at];
 	bool has_nccl = facts->uses_nccl || overlap_any(&facts->times, OVERLAP_COMMUNICATION);
 
-	(void)rule;
-	(void)nr_all;
 	if (!facts->has_ops) {
 		skip(result, "no operators were recorded");
 	} else if (!facts->uses_ddp) {
@@ -730,22 +650,22 @@ ADVICE_JUDGE(stragglers)
 	size_t nr_ranks = 0;
 
 	for (size_t i = 0; i < nr_all; i++) {
-		const struct advice_facts *facts = &all[i];
-		uint64_t ns = per_device(facts, overlap_any(&facts->times, OVERLAP_COMMUNICATION));
+		uint64_t ns =
+			per_device(&all[i], overlap_any(&all[i].times, OVERLAP_COMMUNICATION));
 
-		if (facts->process->rank >= 0 && ns) {
+		if (all[i].process->rank >= 0 && ns) {
 			nr_ranks++;
 			most_ns = ns > most_ns ? ns : most_ns;
-			own_ns = i == at ? ns : own_ns;
+			own_ns = &all[i] == facts ? ns : own_ns;
 		}
 	}
 	if (nr_ranks < 2 || !own_ns) {
 		skip(result, nr_ranks < 2 ? "fewer than two ranks communicate"
 					  : "this rank does not communicate");
-	} else if (all[at].straggler) {
-		judge_steps(rule, &all[at], result);
+	} else if (facts->straggler) {
+		judge_steps(rule, facts, result);
 	} else {
-		judge_part(rule, result, most_ns - own_ns, all[at].base_ns, base(&all[at]));
+		judge_part(rule, result, most_ns - own_ns, facts->base_ns, base(facts));
 		buf_printf(&result->evidence, " in which others of %zu ranks wait for this one",
 			nr_ranks);
 	}
@@ -755,12 +675,10 @@ ADVICE_JUDGE(stragglers)
 
 ADVICE_JUDGE(not_linux)
 {
-	(void)rule, (void)all, (void)nr_all, (void)at;
 	skip(result, "DirectX is not used on Linux");
 }
 
 ADVICE_JUDGE(no_counters)
 {
-	(void)rule, (void)all, (void)nr_all, (void)at;
 	skip(result, "hardware counters are not recorded");
 }

@@ -28,6 +28,21 @@ struct advice_result {
 	unsigned int mask;	 /* and of which times */
 };
 
+/* What a rule needs to be judged; each needs what the one before it does. */
+enum advice_need {
+	ADVICE_NEEDS_NOTHING,
+	ADVICE_NEEDS_DEVICES,	 /* some worked */
+	ADVICE_NEEDS_ACTIVITIES, /* few launches lack theirs */
+	ADVICE_NEEDS_GAPS,	 /* between them */
+};
+
+/* The times that a rule is about. */
+enum advice_of {
+	ADVICE_OF_BASE,
+	ADVICE_OF_LATER, /* but for the first step */
+	ADVICE_OF_ALL,	 /* also outside of steps */
+};
+
 struct advice_rule {
 	const char *name;
 	const char *source;  /* the tool that has it, with its name there */
@@ -35,9 +50,12 @@ struct advice_rule {
 	const char *problem; /* in a few words: how a sentence begins */
 	const char *fires;   /* when, with the threshold */
 	const char *remedy;  /* what may help */
-	/* facts: of all processes; at: the one to judge. */
+	/* Judges a process that has what the rule needs; sum: of its cause in those times. */
 	void (*judge)(const struct advice_rule *rule, const struct advice_facts *facts,
-		size_t nr_facts, size_t at, struct advice_result *result);
+		const struct advice_facts *all, size_t nr_all, const struct advice_sum *sum,
+		struct advice_result *result);
+	enum advice_need needs;
+	enum advice_of of;
 	enum advice_cause cause;
 	enum verdict_cause evidence_of; /* NR_VERDICT_CAUSES: of none */
 };
@@ -48,6 +66,7 @@ extern const size_t advice_nr_rules;
 /* "finding", "passed", "not judged". */
 extern const char *const advice_verdict_names[];
 
+/* facts: of all processes; at: the one to judge. */
 void advice_judge(const struct advice_rule *rule, const struct advice_facts *facts, size_t nr_facts,
 	size_t at, struct advice_result *result);
 

@@ -331,7 +331,8 @@ static const struct shape_info *shape_of(struct advice_facts *facts, const struc
 		facts->process, process_place(facts->process, record->place).device);
 	if (shape && occupancy_compute(&device, shape, &occupancy) && occupancy.has_estimate) {
 		info->has_occupancy = true;
-		info->is_low = occupancy.percent < ADVICE_LOW_OCCUPANCY;
+		info->is_low = occupancy.percent < ADVICE_LOW_OCCUPANCY &&
+			       !occupancy_is_persistent(&occupancy);
 		info->limits = occupancy.limits;
 	}
 	return info;
@@ -398,7 +399,7 @@ static bool may_multiply(const struct shape_info *info)
 
 /*
  * Kernels of communication are only counted as such. Kernels of tensor cores do well with few
- * warps, so their occupancy is no fault.
+ * warps, and persistent ones have them by design, so their occupancy is no fault.
  */
 static void take_kernel(struct advice_facts *facts, const struct op_record *record,
 	const struct op_call *call, const struct op *op)

@@ -202,6 +202,13 @@ bool occupancy_compute(const struct occupancy_device *device, const struct model
 	return true;
 }
 
+bool occupancy_is_persistent(const struct occupancy *occupancy)
+{
+	double blocks = occupancy->blocks_per_multiprocessor;
+
+	return blocks == 1 || (blocks > 1 && blocks == occupancy->active_blocks);
+}
+
 uint32_t occupancy_limit_name(uint8_t limits)
 {
 	static const char *const names[] = {"WARPS", "REGS", "SMEM", "BLOCKS", "GRID"};

@@ -62,6 +62,12 @@ bool occupancy_only_device(const struct process *process, struct occupancy_devic
 bool occupancy_compute(const struct occupancy_device *device, const struct model_shape *shape,
 	struct occupancy *occupancy);
 
+/*
+ * Does the launch count multiprocessors, with one block for each, or as many as each holds? Such a
+ * kernel loops over its work in few warps by design.
+ */
+bool occupancy_is_persistent(const struct occupancy *occupancy);
+
 void occupancy_mean_add(struct occupancy_mean *mean, const struct occupancy *occupancy, double ns);
 
 /*

@@ -31,7 +31,7 @@ static void add_op(struct gen *gen, uint32_t name, uint64_t begin, uint64_t end,
 	op->depth = depth;
 }
 
-static uint32_t add_shape(struct gen *gen, const char *name, bool is_small_grid)
+static uint32_t add_shape(struct gen *gen, const char *name, uint32_t blocks)
 {
 	static uint32_t nr_shapes;
 	uint32_t string = gen_string(gen, name);
@@ -39,7 +39,7 @@ static uint32_t add_shape(struct gen *gen, const char *name, bool is_small_grid)
 
 	shape->id = ++nr_shapes;
 	shape->name = string;
-	shape->grid_x = is_small_grid ? 1 : 100000;
+	shape->grid_x = blocks ? blocks : 100000;
 	shape->grid_y = shape->grid_z = 1;
 	shape->block_x = 256;
 	shape->block_y = shape->block_z = 1;
@@ -183,7 +183,7 @@ static struct ids add_names(struct gen *gen, const struct plan *plan)
 {
 	struct ids ids = {.correlation = 0};
 
-	ids.shapes[0] = add_shape(gen, plan->kernel ? plan->kernel : PLAN_TENSOR, false);
+	ids.shapes[0] = add_shape(gen, plan->kernel ? plan->kernel : PLAN_TENSOR, 0);
 	add_device(gen, plan);
 	if (plan->rank) {
 		gen_info(gen, "rank.world", plan->rank == 1 ? "0" : "1");
@@ -195,7 +195,7 @@ static struct ids add_names(struct gen *gen, const struct plan *plan)
 	ids.op = gen_op_name(gen, "aten::mm");
 	ids.loader = gen_op_name(gen, LOADER);
 	if (plan->second.name) {
-		ids.shapes[1] = add_shape(gen, plan->second.name, plan->second.is_small_grid);
+		ids.shapes[1] = add_shape(gen, plan->second.name, plan->second.blocks);
 	}
 	if (plan->is_trace) {
 		gen_info(gen, "trace.format", "kineto");

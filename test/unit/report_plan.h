@@ -18,7 +18,7 @@ struct plan_work {
 	const char *name;	       /* NULL: there is none */
 	uint32_t begin, end;	       /* us of the step */
 	uint32_t call_us, call_end_us; /* the launch; both 0: 10 us that end when it begins */
-	bool is_small_grid;
+	uint32_t blocks; /* of its grid; 0: many. The device has 108 multiprocessors */
 };
 
 /* A step, which comes PLAN_STEPS times; all zeros is one that no rule has anything against. */

@@ -62,16 +62,16 @@ static const struct rule_case {
 	{"tb-dataloader", {.wait_us = 50000, .busy_from_us = 50000}, {.wait_us = 50000}, NULL},
 	{"tb-dataloader", {.wait_us = 50000, .busy_from_us = 50000}, {.wait_us = PLAN_NEVER},
 		"not judged"},
-	{"tb-communication", {.second = {PLAN_NCCL, 20000, 30001, 0, 0, false}},
-		{.second = {PLAN_NCCL, 20000, 30000, 0, 0, false}}, NULL},
-	{"tb-communication", {.second = {PLAN_NCCL, 20000, 30001, 0, 0, false}},
+	{"tb-communication", {.second = {PLAN_NCCL, 20000, 30001, 0, 0, 0}},
+		{.second = {PLAN_NCCL, 20000, 30000, 0, 0, 0}}, NULL},
+	{"tb-communication", {.second = {PLAN_NCCL, 20000, 30001, 0, 0, 0}},
 		{.has_no_devices = true}, "not judged"},
 	{"tb-gpu-utilization", {.busy_to_us = 50999}, {.busy_to_us = 51000}, NULL},
 	{"nvvp-compute-utilization",
-		{.busy_to_us = 50999, .second = {PLAN_NCCL, 50999, 99000, 0, 0, false}},
-		{.busy_to_us = 51000, .second = {PLAN_NCCL, 50999, 99000, 0, 0, false}}, NULL},
+		{.busy_to_us = 50999, .second = {PLAN_NCCL, 50999, 99000, 0, 0, 0}},
+		{.busy_to_us = 51000, .second = {PLAN_NCCL, 50999, 99000, 0, 0, 0}}, NULL},
 	{"tb-tensor-cores", {.kernel = PLAN_SGEMM},
-		{.kernel = PLAN_SGEMM, .second = {PLAN_TENSOR, 99000, 99001, 0, 0, false}}, NULL},
+		{.kernel = PLAN_SGEMM, .second = {PLAN_TENSOR, 99000, 99001, 0, 0, 0}}, NULL},
 	{"tb-tensor-cores", {.kernel = PLAN_SGEMM, .capability = 70},
 		{.kernel = PLAN_SGEMM, .capability = 69}, "not judged"},
 	{"tb-tensor-cores", {.kernel = PLAN_SGEMM},
@@ -85,7 +85,7 @@ static const struct rule_case {
 		{.ops = {"DistributedDataParallel.forward", "nccl:all_reduce"}}, NULL},
 	{"tb-ddp-nccl", {.ops = {"DistributedDataParallel.forward"}},
 		{.ops = {"DistributedDataParallel.forward"},
-			.second = {PLAN_NCCL, 20000, 20001, 0, 0, false}},
+			.second = {PLAN_NCCL, 20000, 20001, 0, 0, 0}},
 		NULL},
 	{"tb-ddp-nccl", {.ops = {"DistributedDataParallel.forward"}}, {.ops = {"gloo:all_reduce"}},
 		"not judged"},
@@ -125,10 +125,10 @@ static const struct rule_case {
 				0}},
 		NULL},
 	{"nvvp-kernel-concurrency",
-		{.busy_to_us = 98000, .second = {PLAN_PLAIN, 97001, 100001, 0, 0, false}},
-		{.busy_to_us = 98000, .second = {PLAN_PLAIN, 97000, 100000, 0, 0, false}}, NULL},
+		{.busy_to_us = 98000, .second = {PLAN_PLAIN, 97001, 100001, 0, 0, 0}},
+		{.busy_to_us = 98000, .second = {PLAN_PLAIN, 97000, 100000, 0, 0, 0}}, NULL},
 	{"nvvp-kernel-concurrency",
-		{.busy_to_us = 98000, .second = {PLAN_PLAIN, 97001, 100001, 0, 0, false}},
+		{.busy_to_us = 98000, .second = {PLAN_PLAIN, 97001, 100001, 0, 0, 0}},
 		{.wait_us = 0}, "not judged"},
 	{"nvvp-copy-throughput",
 		{.copy = {"cudaMemcpyAsync", 2000, 0, HTOD, PINNED, DEVICE, ASYNC, 6000000,
@@ -150,12 +150,12 @@ static const struct rule_case {
 		{.copy = {"cudaMemcpyAsync", 2000, 3001, HTOD, PINNED, DEVICE, ASYNC, 65536, 0}},
 		{.copy = {"cudaMemcpyAsync", 2000, 3001, HTOD, PINNED, DEVICE, ASYNC, 65537, 0}},
 		NULL},
-	{"small-kernels", {.second = {PLAN_PLAIN, 20102, 20202, 10001, 20102, false}},
-		{.second = {PLAN_PLAIN, 20101, 20201, 10001, 20101, false}}, NULL},
+	{"small-kernels", {.second = {PLAN_PLAIN, 20102, 20202, 10001, 20102, 0}},
+		{.second = {PLAN_PLAIN, 20101, 20201, 10001, 20101, 0}}, NULL},
 	/* A graph's launch of 10.1 ms against its 100 kernels of 1 us: once, not 100 times. */
 	{"small-kernels", {.graph_us = 10101}, {.graph_us = 10100}, NULL},
-	{"small-kernels", {.second = {PLAN_PLAIN, 20121, 20222, 10000, 20102, false}},
-		{.second = {PLAN_PLAIN, 20122, 20222, 10000, 20102, false}}, NULL},
+	{"small-kernels", {.second = {PLAN_PLAIN, 20121, 20222, 10000, 20102, 0}},
+		{.second = {PLAN_PLAIN, 20122, 20222, 10000, 20102, 0}}, NULL},
 	{"pageable-copies",
 		{.copy = {"cudaMemcpyAsync", 2000, 3001, HTOD, PAGEABLE, DEVICE, ASYNC, 4, 0}},
 		{.copy = {"cudaMemcpyAsync", 2000, 3000, HTOD, PAGEABLE, DEVICE, ASYNC, 4, 0}},
@@ -169,14 +169,14 @@ static const struct rule_case {
 		{.copy = {"cudaMemcpyAsync", 2000, 4000, HTOD, PAGEABLE, DEVICE, ASYNC, 4, 0}},
 		{.copy = {"cudaMemcpyAsync", 2000, 4000, DTOH, DEVICE, PAGEABLE, ASYNC, 4, 0}},
 		NULL},
-	{"low-occupancy", {.busy_to_us = 77000, .second = {PLAN_PLAIN, 77000, 96001, 0, 0, true}},
-		{.busy_to_us = 77000, .second = {PLAN_PLAIN, 77000, 96000, 0, 0, true}}, NULL},
-	{"low-occupancy", {.busy_to_us = 77000, .second = {PLAN_PLAIN, 77000, 97000, 0, 0, true}},
-		{.busy_to_us = 77000, .second = {PLAN_PLAIN, 77000, 97000, 0, 0, false}}, NULL},
-	{"fp32-multiply", {.busy_to_us = 82000, .second = {PLAN_SGEMM, 82000, 91001, 0, 0, false}},
-		{.busy_to_us = 82000, .second = {PLAN_SGEMM, 82000, 91000, 0, 0, false}}, NULL},
-	{"fp32-multiply", {.busy_to_us = 82000, .second = {PLAN_SGEMM, 82000, 99000, 0, 0, false}},
-		{.busy_to_us = 82000, .second = {PLAN_PLAIN, 82000, 99000, 0, 0, false}}, NULL},
+	{"low-occupancy", {.busy_to_us = 77000, .second = {PLAN_PLAIN, 77000, 96001, 0, 0, 1}},
+		{.busy_to_us = 77000, .second = {PLAN_PLAIN, 77000, 96000, 0, 0, 1}}, NULL},
+	{"low-occupancy", {.busy_to_us = 77000, .second = {PLAN_PLAIN, 77000, 97000, 0, 0, 1}},
+		{.busy_to_us = 77000, .second = {PLAN_PLAIN, 77000, 97000, 0, 0, 0}}, NULL},
+	{"fp32-multiply", {.busy_to_us = 82000, .second = {PLAN_SGEMM, 82000, 91001, 0, 0, 0}},
+		{.busy_to_us = 82000, .second = {PLAN_SGEMM, 82000, 91000, 0, 0, 0}}, NULL},
+	{"fp32-multiply", {.busy_to_us = 82000, .second = {PLAN_SGEMM, 82000, 99000, 0, 0, 0}},
+		{.busy_to_us = 82000, .second = {PLAN_PLAIN, 82000, 99000, 0, 0, 0}}, NULL},
 	{"lazy-loading", {.call = {"cuModuleLoadData", 1001, false}},
 		{.call = {"cuModuleLoadData", 1000, false}}, NULL},
 	{"lazy-loading", {.call = {"cuModuleLoadData", 9000, false}},
@@ -203,10 +203,10 @@ END_TEST
 static void judge_ranks(uint32_t more_us, const char *verdict)
 {
 	static const struct plan first = {
-		.rank = 1, .busy_to_us = 20000, .second = {PLAN_NCCL, 20000, 30000, 0, 0, false}};
+		.rank = 1, .busy_to_us = 20000, .second = {PLAN_NCCL, 20000, 30000, 0, 0, 0}};
 	const struct plan other = {.rank = 2,
 		.busy_to_us = 20000,
-		.second = {PLAN_NCCL, 20000, 30000 + more_us, 0, 0, false}};
+		.second = {PLAN_NCCL, 20000, 30000 + more_us, 0, 0, 0}};
 	struct process *two[2] = {streams_process(plan_write(&first, "one.gprof")),
 		streams_process(plan_write(&other, "two.gprof"))};
 	struct table *table = tables_make(&view_advice, two, 2, false);
@@ -229,7 +229,7 @@ static void judge_ranks(uint32_t more_us, const char *verdict)
 
 START_TEST(the_rank_that_others_wait_for_is_the_one_that_waits_least)
 {
-	static const struct plan alone = {.second = {PLAN_NCCL, 20000, 30000, 0, 0, false}};
+	static const struct plan alone = {.second = {PLAN_NCCL, 20000, 30000, 0, 0, 0}};
 
 	judge_ranks(5001, "finding");
 	judge_ranks(5000, "passed");
@@ -437,7 +437,7 @@ START_TEST(remedies_fit_the_device_and_the_collective)
 	const struct plan volta = {.kernel = PLAN_SGEMM, .capability = 70};
 	const struct plan ampere = {.kernel = PLAN_SGEMM, .capability = 80};
 	const struct plan reduce = {
-		.busy_to_us = 80000, .second = {PLAN_NCCL, 80000, 95000, 0, 0, false}};
+		.busy_to_us = 80000, .second = {PLAN_NCCL, 80000, 95000, 0, 0, 0}};
 	const struct plan exchange = {.busy_to_us = 80000,
 		.second = {"ncclDevKernel_SendRecv(ncclDevKernelArgsStorage)", 80000, 95000, 0, 0,
 			false}};
@@ -448,6 +448,62 @@ START_TEST(remedies_fit_the_device_and_the_collective)
 	check_remedy(&ampere, "fp32-multiply", "tf32", "GradScaler");
 	check_remedy(&reduce, "tb-communication", "bucket", "all-to-all");
 	check_remedy(&exchange, "tb-communication", "all-to-all", "bucket");
+}
+END_TEST
+
+/* Says the table anywhere something with that text? */
+static bool says(const struct table *table, const char *text)
+{
+	for (size_t row = 0; row < table->nr_rows; row++) {
+		for (unsigned int i = 0; i < table->nr_columns; i++) {
+			const char *key = table->columns[i].key;
+			const char *cell = tables_cell(table, row, key)->text;
+
+			if (cell && strstr(cell, text)) {
+				return true;
+			}
+		}
+	}
+	return strstr(table->figure, text) != NULL;
+}
+
+/* With all rules, also those that are not judged or pass. */
+START_TEST(bfloat16_is_never_advised_where_the_gpu_has_none)
+{
+	static const char *const kernels[] = {PLAN_SGEMM, PLAN_PLAIN, PLAN_TENSOR, "triton_mm"};
+	static const uint32_t without[] = {60, 70, 72, 75}, with[] = {80, 89, 90, 100};
+
+	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+		for (size_t k = 0; k < sizeof(without) / sizeof(without[0]); k++) {
+			struct plan plan = {.kernel = kernels[i], .capability = without[k]};
+			struct table *table = advice_of(&plan);
+
+			ck_assert(!says(table, "bfloat16") && !says(table, "bf16"));
+			table_destroy(table);
+			plan.capability = with[k];
+			table = advice_of(&plan);
+			ck_assert(says(table, "bfloat16"));
+			table_destroy(table);
+		}
+	}
+}
+END_TEST
+
+static void judge_blocks(uint32_t blocks, const char *verdict)
+{
+	const struct plan plan = {
+		.busy_to_us = 77000, .second = {PLAN_PLAIN, 77000, 97000, 0, 0, blocks}};
+
+	judge(&plan, "low-occupancy", verdict);
+}
+
+/* Its blocks of 256 threads are an eighth of what a multiprocessor holds; there are 108 of them. */
+START_TEST(a_persistent_kernel_is_not_of_low_occupancy)
+{
+	judge_blocks(1, "finding");
+	judge_blocks(107, "finding");
+	judge_blocks(108, "passed");
+	judge_blocks(109, "finding");
 }
 END_TEST
 
@@ -548,7 +604,7 @@ END_TEST
 START_TEST(chosen_steps_have_the_activities_of_others_too)
 {
 	static const struct plan plan = {
-		.busy_from_us = 50000, .second = {PLAN_PLAIN, 99000, 140000, 0, 0, false}};
+		.busy_from_us = 50000, .second = {PLAN_PLAIN, 99000, 140000, 0, 0, 0}};
 	struct process *process = streams_process(plan_write(&plan, "advice.gprof"));
 	struct select_options ask = {{0}, {0}};
 	struct table *headline, *budget;
@@ -627,7 +683,7 @@ END_TEST
 START_TEST(names_of_a_trace_cannot_break_the_advice)
 {
 	static const struct plan plan = {
-		.busy_to_us = 77000, .second = {"kernel\x1b[2J\n\xff", 77000, 97000, 0, 0, true}};
+		.busy_to_us = 77000, .second = {"kernel\x1b[2J\n\xff", 77000, 97000, 0, 0, 1}};
 	struct table *table = advice_of(&plan);
 	const char *sites = text_of(table, "low-occupancy", "sites");
 
@@ -683,6 +739,8 @@ Suite *unit_suite(void)
 		a_finding_says_where_and_how_much, each_cause_is_one_finding,
 		what_is_pinned_need_not_be_pinned, a_rule_without_time_to_gain_is_not_shown,
 		kernels_have_evidence_without_a_saving, remedies_fit_the_device_and_the_collective,
+		bfloat16_is_never_advised_where_the_gpu_has_none,
+		a_persistent_kernel_is_not_of_low_occupancy,
 		the_time_of_copies_is_not_that_of_their_calls,
 		the_profilers_own_wait_is_not_the_programs, a_share_says_what_it_is_of,
 		only_what_was_recorded_has_parts, chosen_steps_have_the_activities_of_others_too,
