@@ -142,7 +142,7 @@ void view_run_with(const struct view_input *input, const struct view_class *cons
 	const struct view_class **all = mem_zeroed(2 * nr_classes + 1, sizeof(*all));
 	void **all_states = mem_zeroed(2 * nr_classes + 1, sizeof(*all_states));
 	size_t most = 2 * nr_classes * (1 + VIEW_MAX_PARTS);
-	struct scan *scans = mem_zeroed(most + NR_ORDERS, sizeof(*scans));
+	struct scan *scans = mem_zeroed(most + NR_ORDERS + 1, sizeof(*scans));
 	struct op_walk *walks = mem_zeroed(most + nr_others + 1, sizeof(*walks));
 	struct gpu_activities_order orders[NR_ORDERS];
 	struct launch_counts launches = {0};
@@ -182,7 +182,7 @@ void view_run_with(const struct view_input *input, const struct view_class *cons
 		walks[nr_walks++] = others[i];
 	}
 	if (counts_launches) {
-		walks[nr_walks++] = (struct op_walk){&launch_counts_ops, &launches};
+		scans[nr_scans++] = (struct scan){&launch_counts_scan, &launches};
 	}
 	if (nr_scans > NR_ORDERS) {
 		add_orders(orders, scans, nr_scans);

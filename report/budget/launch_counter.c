@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts launches that lack their activity. The time budget counts its own, and so does the view
- * what-if, whose replay would take what lost activities leave for idle time.
+ * Counts launches that lack their activity, by one rule (launch_counter_close). The time budget
+ * feeds it from its walk, since it needs that anyway; views that only say whether idle time is
+ * known, from a scan of correlation IDs, which reads a fraction of that.
  */
 #include "report/budget/launch_counter.h"
 
@@ -51,60 +52,198 @@ void launch_counter_end(struct launch_counter *counter, const struct process *pr
 
 /* ---- of each process ---- */
 
+/* Where a capture begins or ends: until the next mark, what is launched runs nothing, or may. */
+struct capture_mark {
+	uint64_t end; /* tick of the call */
+	bool is_end;
+};
+
+static bool has_captures(const struct process *process)
+{
+	for (size_t i = 0; i < process->calls.nr; i++) {
+		const struct model_call *call = idmap_at(&process->calls, i);
+		struct launch_name name = launch_name_of(call->name);
+
+		if (call->name && (name.begins_capture || name.ends_capture)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool needs(void *context, struct process *process, unsigned int table)
+{
+	(void)context;
+	return table != GPROF_TABLE_api || has_captures(process);
+}
+
 static void begin(void *context, struct process *process)
 {
 	struct launch_counts *counts = context;
 
 	counts->process = process;
 	counts->counter = (struct launch_counter){0};
+	counts->worked = idset_create();
+	counts->untimed = idset_create();
+	counts->called = idset_create();
 	idmap_init(&counts->names, sizeof(struct launch_name));
 }
 
-static void on_call(void *context, const struct op_call *call, const struct op *op)
+static const struct launch_name *name_of(struct launch_counts *counts, uint32_t call)
 {
-	struct launch_counts *counts = context;
-	const struct launch_name *known = idmap_get(&counts->names, call->call);
+	struct launch_name *name = idmap_get(&counts->names, call);
 
-	(void)op;
-	if (!known) {
-		struct launch_name *name = idmap_put(&counts->names, call->call);
-
-		*name = launch_name_of(process_call_name(counts->process, call->call, NULL));
-		known = name;
+	if (!name) {
+		name = idmap_put(&counts->names, call);
+		*name = launch_name_of(process_call_name(counts->process, call, NULL));
 	}
-	launch_counter_call(&counts->counter, counts->process, call, known);
+	return name;
 }
 
-static void on_record(void *context, const struct op_record *record, const struct op_call *call,
-	const struct op *op)
+static uint64_t end_of(const struct batch *b, uint32_t i)
 {
-	(void)op;
-	launch_counter_record(&((struct launch_counts *)context)->counter, record, call);
+	uint64_t tick = b->col[COL_api_begin][i], dur = b->col[COL_api_dur][i];
+
+	return tick + dur < tick ? UINT64_MAX : tick + dur;
 }
 
-static void end(void *context, struct process *process, const struct phases *phases)
+static void add_marks(struct launch_counts *counts, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		const struct launch_name *name = name_of(counts, (uint32_t)b->col[COL_api_call][i]);
+
+		if (name->begins_capture || name->ends_capture) {
+			counts->marks = array_grow(counts->marks, counts->nr_marks,
+				&counts->mark_capacity, sizeof(*counts->marks));
+			counts->marks[counts->nr_marks++] =
+				(struct capture_mark){end_of(b, i), !name->begins_capture};
+		}
+	}
+}
+
+static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
 	struct launch_counts *counts = context;
 
-	(void)phases;
+	(void)process;
+	switch (batch->table) {
+	case GPROF_TABLE_api:
+		add_marks(counts, batch);
+		break;
+	case GPROF_TABLE_untimed:
+		idset_add_all(counts->untimed, batch->col[COL_untimed_correlation], batch->nr_rows);
+		break;
+	default:
+		idset_add_all(counts->worked, batch->col[COL_kernel_correlation], batch->nr_rows);
+		break;
+	}
+}
+
+/* What the next mark of a capture behind a call says. */
+static bool is_capturing(const struct launch_counts *counts, uint64_t end)
+{
+	size_t low = 0, high = counts->nr_marks;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (counts->marks[middle].end <= end) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low < counts->nr_marks && counts->marks[low].is_end;
+}
+
+/* Of several calls with one correlation ID, one launched what has it. */
+static void count_launch(struct launch_counts *counts, const struct op_call *call)
+{
+	struct launch_counter *counter = &counts->counter;
+	uint64_t id = call->correlation;
+
+	launch_counter_call(counter, counts->process, call, name_of(counts, call->call));
+	counter->is_capturing = counts->nr_marks && is_capturing(counts, call->end);
+	if (id && !idset_has(counts->called, id)) {
+		counter->is_untimed = idset_has(counts->untimed, id);
+		counter->is_launching = counter->is_untimed || idset_has(counts->worked, id);
+		idset_add(counts->called, id);
+	}
+}
+
+static void count_launches(struct launch_counts *counts)
+{
+	struct stream *stream = counts->process->stream;
+	const uint32_t mask = COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur) |
+			      COL_BIT(COL_api_call) | COL_BIT(COL_api_correlation);
+
+	for (size_t block = 0; block < stream->nr_blocks; block++) {
+		struct batch b;
+
+		if (stream_block_table(stream, block) != GPROF_TABLE_api_launch ||
+			stream_load(stream, block, mask, 0, &b)) {
+			continue;
+		}
+		for (uint32_t i = 0; i < b.nr_rows; i++) {
+			count_launch(counts, &(struct op_call){.begin = b.col[COL_api_begin][i],
+						     .end = end_of(&b, i),
+						     .correlation = b.col[COL_api_correlation][i],
+						     .call = (uint16_t)b.col[COL_api_call][i],
+						     .table = GPROF_TABLE_api_launch});
+		}
+	}
+}
+
+static int by_end(const void *a, const void *b)
+{
+	const struct capture_mark *x = a, *y = b;
+
+	return x->end < y->end ? -1 : x->end > y->end;
+}
+
+/* Only now all activities are known: what a call launched may lie in any later block. */
+static void end(void *context, struct process *process)
+{
+	struct launch_counts *counts = context;
+
+	if (counts->nr_marks) {
+		qsort(counts->marks, counts->nr_marks, sizeof(*counts->marks), by_end);
+	}
+	count_launches(counts);
 	launch_counter_end(&counts->counter, process);
 	counts->of = mem_resize(counts->of, counts->nr + 1, sizeof(*counts->of));
 	counts->of[counts->nr++] = counts->counter.sum;
+	idset_destroy(counts->worked);
+	idset_destroy(counts->untimed);
+	idset_destroy(counts->called);
 	idmap_fini(&counts->names);
+	counts->nr_marks = 0;
 }
 
-const struct op_view launch_counts_ops = {
-	.ignores_selection = true,
-	.is_of_calls = true,
+static const struct scan_want wants[] = {
+	/* Without times, nobody knows when a launch ran: damage of these columns loses it, too. */
+	{SCAN_WITH(GPROF_IS_ACTIVITY),
+		COL_BIT(COL_kernel_correlation) | COL_BIT(COL_kernel_begin) |
+			COL_BIT(COL_kernel_dur),
+		0},
+	{GPROF_TABLE_untimed, COL_BIT(COL_untimed_correlation), 0},
+	{GPROF_TABLE_api, COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur) | COL_BIT(COL_api_call), 0},
+};
+
+const struct scan_view launch_counts_scan = {
+	.wants = wants,
+	.nr_wants = sizeof(wants) / sizeof(wants[0]),
+	.needs = needs,
 	.begin = begin,
-	.call = on_call,
-	.record = on_record,
+	.on_batch = on_batch,
 	.end = end,
+	.ignores_selection = true,
 };
 
 void launch_counts_fini(struct launch_counts *counts)
 {
 	free(counts->of);
+	free(counts->marks);
 }
 
 /* ---- what they mean ---- */

@@ -6,10 +6,12 @@
 #ifndef REPORT_BUDGET_LAUNCH_COUNTER_H
 #define REPORT_BUDGET_LAUNCH_COUNTER_H
 
+#include "report/model/scan.h"
 #include "report/model/select.h"
 #include "report/ops/op_walk.h"
 #include "report/table/table.h"
 #include "report/util/buf.h"
+#include "report/util/idset.h"
 
 /* Launches that the user chose and no graph captures. */
 struct budget_launches {
@@ -67,16 +69,21 @@ static inline void launch_counter_record(
 /* After the last one of the process. */
 void launch_counter_end(struct launch_counter *counter, const struct process *process);
 
-/* ---- the same of each process, as a part of a view that starts with all zeros ---- */
+/* ---- the same of each process, from a scan; starts with all zeros ---- */
 
 struct launch_counts {
-	struct budget_launches *of; /* by process, in the order of the walk */
+	struct budget_launches *of; /* by process, in the order of the scan */
 	size_t nr;
-	struct launch_counter counter; /* of the current one */
-	struct idmap names;	       /* struct launch_name by call */
+	/* of the current one */
 	const struct process *process;
+	struct launch_counter counter;
+	struct idmap names;		/* struct launch_name by call */
+	struct idset *worked, *untimed; /* correlation IDs of activities, with times and without */
+	struct idset *called;		/* and of launches */
+	struct capture_mark *marks;	/* by their ends */
+	size_t nr_marks, mark_capacity;
 };
-extern const struct op_view launch_counts_ops;
+extern const struct scan_view launch_counts_scan;
 void launch_counts_fini(struct launch_counts *counts);
 
 /* ---- what they mean ---- */

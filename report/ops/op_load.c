@@ -229,7 +229,6 @@ static bool is_wanted(const struct op_rows *rows, unsigned int table)
 	case GPROF_TABLE_py_gc:
 		return rows->want->has_collections;
 	case GPROF_TABLE_op:
-		return !rows->want->lacks_ops;
 	case GPROF_TABLE_api:
 	case GPROF_TABLE_api_launch:
 	case GPROF_TABLE_api_copy:

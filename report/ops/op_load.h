@@ -151,7 +151,6 @@ struct op_load_want {
 	bool has_nodes;
 	bool has_collections;
 	bool has_calls;		    /* all calls; else those with activities or a stack */
-	bool lacks_ops;		    /* no operators */
 	struct op_records *records; /* NULL, or the records of calls, which the caller removes */
 	uint64_t group_rows;	    /* in memory at a time, 0 for OP_GROUPS_ROWS; for tests */
 };

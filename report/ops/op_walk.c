@@ -555,35 +555,24 @@ static uint32_t on_launch(
 	return segment;
 }
 
-/*
- * Finds the operator around a call. The sums of the stack are running totals, of which ranges take
- * differences. Returns the segment.
- */
-static inline uint32_t find_around(struct walk *walk, struct op_stack *stack,
-	const struct op_event *event, bool is_chosen, const struct op **around)
+/* The sums of the stack are running totals, of which ranges take differences. */
+static void on_call(struct walk *walk, struct op_stack *stack, const struct op_event *event)
 {
+	bool is_chosen = is_chosen_tick(walk, event->begin);
+	const struct op *around;
+	uint32_t segment;
+
 	if (walk->is_first) {
 		note_call(walk, stack, event);
 	}
 	stack->gpu_ns += event->value;
 	stack->nr_activities += event->nr_activities;
 	leave_others(walk, stack, event);
-	*around = op_stack_top(stack);
-	if (event->nr_activities || event->py_stack || event->records) {
-		return on_launch(walk, stack, event, is_chosen);
-	}
-	return *around ? (*around)->segment : UINT32_MAX;
-}
-
-static void on_call(struct walk *walk, struct op_stack *stack, const struct op_event *event)
-{
-	bool is_chosen = is_chosen_tick(walk, event->begin);
-	const struct op *around = NULL;
-	uint32_t segment = UINT32_MAX;
-
+	around = op_stack_top(stack);
+	segment = around ? around->segment : UINT32_MAX;
 	walk->is_call_chosen = is_chosen;
-	if (!walk->want.lacks_ops) {
-		segment = find_around(walk, stack, event, is_chosen, &around);
+	if (event->nr_activities || event->py_stack || event->records) {
+		segment = on_launch(walk, stack, event, is_chosen);
 	}
 	if (walk->want.has_calls || walk->want.records) {
 		call_call(walk, event, around, segment, is_chosen);
@@ -766,12 +755,11 @@ bool op_view_is_set(const struct op_view *view)
 static struct op_load_want find_want(const struct process *process, const struct op_walk *views,
 	size_t nr_views, struct op_records *records)
 {
-	struct op_load_want want = {.lacks_ops = true};
+	struct op_load_want want = {0};
 
 	for (size_t i = 0; i < nr_views; i++) {
 		const struct op_view *view = views[i].view;
 
-		want.lacks_ops &= view->is_of_calls;
 		want.has_ranges |= view->range != NULL;
 		want.has_calls |= view->call != NULL;
 		want.has_collections |= view->collection != NULL;
@@ -788,10 +776,10 @@ static void run(struct walk *walk)
 
 	idmap_init(&walk->stacks, sizeof(struct op_stack));
 	phases_init(&walk->phases, process);
-	walk->has_ops = !walk->want.lacks_ops && op_has_any(process);
+	walk->has_ops = op_has_any(process);
 	walk->has_convolutions = op_has_convolutions(process);
 	walk->has_stacks = process->py_stacks.nr != 0;
-	walk->loop_thread = walk->has_ops ? loop_thread(process) : 0;
+	walk->loop_thread = loop_thread(process);
 	op_load_run(process, &walk->want, on_event, walk);
 	leave_all(walk);
 	convolution_outputs_fini(&walk->outputs);
@@ -844,9 +832,7 @@ static void walk_process(struct process *process, const struct op_walk *views, s
 	struct walk walk = {.process = process, .views = views, .nr_views = nr_views};
 
 	walk.want = find_want(process, views, nr_views, &walk.records);
-	if (!walk.want.lacks_ops) {
-		find_graphs(&walk);
-	}
+	find_graphs(&walk);
 	find_views(&walk);
 	for (size_t i = 0; i < nr_views; i++) {
 		if (views[i].view->begin) {

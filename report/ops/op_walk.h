@@ -77,11 +77,6 @@ struct op_view {
 	 */
 	bool (*op_wants)(uint32_t name, uint8_t framework, uint8_t scope);
 	bool (*enter_wants)(uint32_t name, uint8_t framework, uint8_t scope);
-	/*
-	 * It needs calls and records alone, without the operators and captures around them, and no
-	 * phases. A walk for such views reads little.
-	 */
-	bool is_of_calls;
 	/* Does `op` need any operator of the process? NULL: those of all. */
 	bool (*has_ops)(const struct process *process);
 	/* Must allocations of the process be read for `alloc`? NULL: those of all. */
