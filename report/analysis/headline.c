@@ -213,6 +213,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 	at->launches = budget->launches;
 	at->slow_name = budget->slow.name;
 	at->wait_name = budget->waits.name;
+	at->loaders = budget->loaders;
 	at->maker = (uint8_t)process_device_maker(process);
 	at->is_selected = at->process->select;
 	at->steps = mem_zeroed(budget->nr_steps + 1, sizeof(*at->steps));
@@ -376,6 +377,7 @@ static void add_process(const struct headline_process *at, struct headline_figur
 	figures->slow_name = figures->slow_name ? figures->slow_name : at->slow_name;
 	figures->wait_name = figures->wait_name ? figures->wait_name : at->wait_name;
 	figures->has_torch |= at->has_torch;
+	figures->loaders |= at->loaders;
 	figures->has_operators |= at->has_operators;
 	figures->maker = figures->maker ? figures->maker : at->maker;
 	figures->nr_processes++;

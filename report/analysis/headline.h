@@ -59,10 +59,11 @@ struct headline_process {
 	bool has_operators; /* beside user ranges, steps and loaders */
 	bool has_calls;	    /* it called CUDA, HIP or another GPU library */
 	bool has_steps, has_gpu, has_ops;
-	bool has_phases;  /* of a training: Forward and the others are known */
-	bool has_parts;	  /* not more overlapped than budget.h holds */
-	bool is_main;	  /* it counts */
-	bool is_selected; /* the user chose its steps */
+	bool has_phases;      /* of a training: Forward and the others are known */
+	bool has_parts;	      /* not more overlapped than budget.h holds */
+	bool is_main;	      /* it counts */
+	bool is_selected;     /* the user chose its steps */
+	unsigned int loaders; /* bits of enum op_loader, of what the budget has */
 };
 
 #define HEADLINE_UNKNOWN_GPUS SIZE_MAX
@@ -96,6 +97,7 @@ struct headline_figures {
 	uint32_t slow_name, wait_name; /* as in headline_process, of the first that has one */
 	uint8_t maker; /* enum device_maker, of the first process in which it is known */
 	bool has_torch, has_operators; /* any of them has */
+	unsigned int loaders;	       /* bits of enum op_loader, of all of them */
 	uint64_t phases_ns, phases[NR_PHASES];
 	uint64_t nr_outlier_rows, outlier_phases[NR_PHASES]; /* of the outliers of each process */
 	double flops_per_s, mfu_pct;			     /* below 0: unknown */

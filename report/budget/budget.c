@@ -588,6 +588,7 @@ void budget_enter(struct budget *budget, const struct op *op)
 		}
 	} else if (op_class(op->name, op->framework, op->scope) == OP_DATALOADER) {
 		add_owner(budget, HOST_LOADER, begin, end, site_of(budget, 0, NULL, op));
+		budget->loaders |= op_loader_of(op->name);
 		add_state(budget, slot, HOST_LOADER, begin, end);
 	} else if (!(op->is & (OP_IS_AROUND | OP_IS_COVERED))) {
 		add_state(budget, slot, HOST_OPERATOR, begin, end);

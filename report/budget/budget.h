@@ -208,6 +208,7 @@ struct budget {
 	uint64_t nr_late; /* events that belong to steps already closed, cut off there */
 	uint64_t nr_cut;  /* events cut off, since that stretch of their own step was closed */
 	uint64_t nr_untimed;
+	unsigned int loaders; /* bits of enum op_loader */
 	/*
 	 * The first and the last time of operators, ranges, calls of CUDA and activities; 0: there
 	 * are none

@@ -63,6 +63,15 @@ static bool is_paddle_backward(uint32_t name)
 	return !strcmp(string_pool_text(name, NULL), "backward");
 }
 
+enum op_loader op_loader_of(uint32_t name)
+{
+	const char *text = string_pool_text(name, NULL);
+
+	return strstr(text, "SingleProcess")	 ? OP_LOADER_IN_LOOP
+	       : strstr(text, "MultiProcessing") ? OP_LOADER_WORKERS
+						 : OP_LOADER_UNKNOWN;
+}
+
 static enum op_class paddle_class(uint32_t name, uint8_t scope)
 {
 	switch (scope) {

@@ -139,6 +139,15 @@ static inline enum op_class op_class(uint32_t name, uint8_t framework, uint8_t s
 	return (enum op_class)op_kind(name, framework, scope)->class;
 }
 
+/* Who makes the batches of an operator of class OP_DATALOADER, by PyTorch's names. */
+enum op_loader {
+	OP_LOADER_UNKNOWN = 1u,
+	OP_LOADER_IN_LOOP = 2u, /* the training loop itself */
+	OP_LOADER_WORKERS = 4u,
+};
+
+enum op_loader op_loader_of(uint32_t name);
+
 /* Does it run on a thread of its own if there are GPUs? */
 bool op_class_is_backward(enum op_class class);
 

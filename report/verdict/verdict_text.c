@@ -289,30 +289,6 @@ static const char *gc_change(const struct verdict *verdict)
 								: "a higher gc.set_threshold()";
 }
 
-/* Does the loop make all batches itself, by the names of PyTorch's iterators? */
-static bool has_no_workers(const struct verdict *verdict)
-{
-	bool is_inside = false;
-
-	for (size_t i = 0; i < verdict->headline.nr_processes; i++) {
-		const struct gap_places *places = &verdict->advice.facts[i].gap_places;
-
-		for (size_t k = 0; verdict->headline.processes[i].is_main && k < places->nr_sums;
-			k++) {
-			const struct gap_place_sum *sum = &places->sums[k];
-			uint32_t name = places->places[sum->place]->key.what;
-
-			if (sum->group.counts && costs_of[VERDICT_LOADER] & 1u << sum->cost) {
-				if (!strstr(string_pool_text(name, NULL), "_SingleProcess")) {
-					return false;
-				}
-				is_inside = true;
-			}
-		}
-	}
-	return is_inside;
-}
-
 void verdict_add_sentence(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
@@ -329,7 +305,8 @@ void verdict_add_sentence(
 	case VERDICT_LOADER:
 		buf_printf(out, "The %s waits for the data loader%s",
 			verdict->figures.has_gpu ? "GPU" : "loop",
-			has_no_workers(verdict) ? ", which has no workers" : "");
+			verdict->figures.loaders == OP_LOADER_IN_LOOP ? ", which has no workers"
+								      : "");
 		add_change(verdict, finding, "batches that are ready in time", out);
 		return;
 	case VERDICT_GC:

@@ -30,9 +30,9 @@ struct loop {
 	struct loader_step *steps; /* as phases_step counts */
 	size_t nr_steps;
 	struct gaps gaps;
-	uint32_t nr_workers; /* with samples of their CPU time */
-	bool has_loader, has_gpu, is_inside,
-		is_outside;		  /* its work is done in the loop; it is not */
+	uint32_t nr_workers;  /* with samples of their CPU time */
+	unsigned int loaders; /* bits of enum op_loader */
+	bool has_loader, has_gpu;
 	uint64_t sample_ns, sample_value; /* its own last one */
 	size_t step_at;			  /* of its parent, before that one */
 	bool is_counted;		  /* among its parent's workers */
@@ -160,10 +160,7 @@ static void on_op(void *context, const struct op *op)
 	struct loop *loop = ((struct data_loading_steps_view *)context)->loop;
 
 	if (op_class(op->name, op->framework, op->scope) == OP_DATALOADER) {
-		const char *name = string_pool_text(op->name, NULL);
-
-		loop->is_inside |= strstr(name, "SingleProcess") != NULL;
-		loop->is_outside |= strstr(name, "MultiProcessing") != NULL;
+		loop->loaders |= op_loader_of(op->name);
 	}
 }
 
@@ -235,7 +232,7 @@ static bool is_held(const struct loop *loop, const struct loader_step *step)
 
 static const char *stage_of(const struct loop *loop, const struct loader_step *step)
 {
-	if (loop->is_inside && !loop->is_outside) {
+	if (loop->loaders & OP_LOADER_IN_LOOP && !(loop->loaders & OP_LOADER_WORKERS)) {
 		return "main process: no workers";
 	}
 	if (!loop->nr_workers) {
