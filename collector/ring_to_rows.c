@@ -208,6 +208,9 @@ void ring_to_rows_add(void *context, struct ring_thread *thread, const struct gp
 	case GPROF_TABLE_nccl:
 		take_nccl(head);
 		break;
+	case GPROF_TABLE_nccl_comm:
+		TAKE_NAMED(nccl_comm, head);
+		break;
 	case GPROF_TABLE_nvtx:
 		TAKE_NAMED(nvtx, head);
 		break;

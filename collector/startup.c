@@ -54,7 +54,7 @@ static void add_schema(void)
 	for (unsigned int t = 1; t < GPROF_NR_TABLES; t++) {
 		const struct block_table *table = block_table(t);
 
-		for (uint16_t c = 0; c < table->nr_columns; c++) {
+		for (uint16_t c = 0; table && c < table->nr_columns; c++) {
 			struct gprof_text table_name = batch_text(table->name, strlen(table->name));
 			struct gprof_text name =
 				batch_text(table->columns[c].name, strlen(table->columns[c].name));

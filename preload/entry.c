@@ -23,6 +23,7 @@
 #include "preload/hook/kernels.h"
 #include "preload/hook/start.h"
 #include "preload/hooks.h"
+#include "preload/nccl/nccl_profiler.h"
 #include "preload/nvtx/nvtx_next.h"
 #include "preload/nvtx/nvtx_record.h"
 #include "preload/paddle/paddle.h"
@@ -33,6 +34,7 @@
 
 #define CUDA_INJECTION "CUDA_INJECTION64_PATH"
 #define NVTX_INJECTION "NVTX_INJECTION64_PATH"
+#define NCCL_PLUGIN    "NCCL_PROFILER_PLUGIN"
 /* The tools that had them before us; our children find us in the variables themselves. */
 #define NEXT_CUDA "GPROF_NEXT_CUDA_INJECTION"
 #define NEXT_NVTX "GPROF_NEXT_NVTX_INJECTION"
@@ -69,10 +71,18 @@ static void forget(void)
 	python_start_forget();
 	nvtx_forget();
 	paddle_forget();
+	nccl_profiler_forget();
+}
+
+/* While nothing is recorded, PyTorch's operators and NCCL's events cost nothing. */
+static bool set_enabled(bool is_wanted)
+{
+	nccl_profiler_set_enabled(is_wanted);
+	return torch_set_enabled(is_wanted);
 }
 
 static const struct collector_source source = {.find_clock = elf_kernel_clock,
-	.set_enabled = torch_set_enabled,
+	.set_enabled = set_enabled,
 	.before_fork = torch_change_before_fork,
 	.after_fork = torch_after_fork,
 	.forget = forget};
@@ -167,7 +177,7 @@ COMPAT_START_CODE static int look_for_path(struct dl_phdr_info *info, size_t siz
 /* Memory for a line of the environment; NULL if there is none. */
 COMPAT_START_CODE static char *line_memory(size_t nr_bytes)
 {
-	static char large[4][PATH_MAX + 32];
+	static char large[5][PATH_MAX + 32];
 	static unsigned int nr_large;
 	char *line = entry.text + entry.text_bytes;
 
@@ -175,7 +185,7 @@ COMPAT_START_CODE static char *line_memory(size_t nr_bytes)
 		entry.text_bytes += nr_bytes;
 		return line;
 	}
-	return nr_bytes <= sizeof(large[0]) && nr_large < 4 ? large[nr_large++] : NULL;
+	return nr_bytes <= sizeof(large[0]) && nr_large < 5 ? large[nr_large++] : NULL;
 }
 
 /* The pointers to all lines, with room for one more; NULL if there are too many. */
@@ -241,6 +251,16 @@ COMPAT_START_CODE static void take_variable(
 	}
 }
 
+/* NCCL opens one plugin. Where the program names its own, or none, that is its choice. */
+COMPAT_START_CODE static void take_plugin(bool is_taken)
+{
+	const char *own = getenv(NCCL_PLUGIN);
+
+	if (is_taken && (!own || !*own) && config_early(CONFIG_NCCL) != NCCL_OFF) {
+		set_variable(NCCL_PLUGIN, entry.path);
+	}
+}
+
 /*
  * The driver, and each NVTX loader, will open us by this path; children inherit it. Where we are
  * switched off, but were opened that way, another tool still gets its turn.
@@ -255,6 +275,7 @@ COMPAT_START_CODE static void ask_for_injection(void)
 	}
 	take_variable(CUDA_INJECTION, NEXT_CUDA, next_cuda, is_taken);
 	take_variable(NVTX_INJECTION, NEXT_NVTX, nvtx_next_path, is_taken);
+	take_plugin(is_taken);
 }
 
 /* Stops at what the loader mapped first: this library, or the C library. */

@@ -72,7 +72,7 @@ $(B)/report/sql/sql_file.o $(B)/fuzz/report/sql/sql_file.o: CPPFLAGS += -DSQL_FO
 $(B)/report/sql/sql_file.o $(B)/fuzz/report/sql/sql_file.o: $(wildcard report/sql/*.sql)
 
 # The list of views, by the order that each names: a view needs no more than its own file.
-$(B)/report/views/list.def: $(wildcard report/views/*.c report/host/*.c)
+$(B)/report/views/list.def: $(wildcard report/views/*.c report/host/*.c report/ranks/*.c)
 	$(Q)mkdir -p $(@D)
 	$(Q)sed -n 's/^VIEW(\([a-z_]*\), \([0-9]*\)).*/\2 VIEW(\1)/p' $^ | sort -n | sed 's/^[0-9]* //' >$@.new
 	$(Q)if cmp -s $@.new $@; then rm $@.new; touch $@; else mv $@.new $@; fi

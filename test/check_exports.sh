@@ -11,7 +11,7 @@ readelf -h "$lib" | grep -q 'X86-64' || other=-U__x86_64__
 
 listed=$({ printf '#define HOOK(api,need,ret,name,params,args,facts) @name\n#define HOOK_MANUAL(api,need,ret,name,params,args) @name\n#define END(ret,name,params) @name\n#define CUPTI_HOOK(name,params) @name\n#define NCCL_HOOK(name,params,args,facts) @name\n#define CXX(symbol) @symbol\n#define LOADER(ret,name,params) @name\n#define READS(ret,name,params) @name\n#include "preload/hook/hooks.def"\n' |
 		gcc -E -P -I. ${other:+"$other"} -x c - | grep -o '@ *[A-Za-z0-9_]*' | tr -d '@ '
-	echo InitializeInjection; echo InitializeInjectionNvtx2; echo InitializeInjectionNvtxExtension; echo gprof_step; echo gprof_start; echo gprof_stop; echo gprof_stream; echo gprof_range_push; echo gprof_range_pop; } | sort -u)
+	echo InitializeInjection; echo InitializeInjectionNvtx2; echo InitializeInjectionNvtxExtension; echo gprof_step; echo gprof_start; echo gprof_stop; echo gprof_stream; echo gprof_range_push; echo gprof_range_pop; printf "ncclProfiler_v%d\n" 1 2 3 4 5 6; } | sort -u)
 exported=$(nm -D --extern-only --defined-only "$lib" | awk '$2 != "A" {print $3}' | sed 's/^dlopen@GLIBC_2.*/dlopen/' | grep -vE '^(_init|_fini|__asan|__ubsan|__tsan|__lsan|__sanitizer)' | sort -u)
 
 if ! diff <(echo "$listed") <(echo "$exported"); then

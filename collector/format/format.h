@@ -220,7 +220,11 @@ enum gprof_fact {
 		"a stack of machine code, named by its id: its innermost frame and the "           \
 		"stack of the others")                                                             \
 	T(55, cpu_sample, GPROF_IS_EVENT | GPROF_IN_OWN_STEP,                                      \
-		"a sample of a thread that ran on a CPU in user mode")
+		"a sample of a thread that ran on a CPU in user mode")                             \
+	T(58, nccl_op, GPROF_IN_OWN_STEP,                                                          \
+		"an operation of NCCL as its profiler plugin saw it: how NCCL ran it")             \
+	T(59, nccl_channel, GPROF_IN_OWN_STEP,                                                     \
+		"what a channel had in an nccl_op: its kernel, or its network transfers")
 
 #define GPROF_COLUMNS_schema(C, t)                                                                 \
 	C(t, uint16_t, table, UINT)                                                                \
@@ -670,14 +674,19 @@ enum gprof_fact {
 	C(t, uint8_t, datatype, UINT) /* NCCL's, 255 none */                                       \
 	C(t, uint8_t, redop, UINT)
 
-/* key: the same on all ranks of it and on no other, 0 unknown. rank: -1 unknown. */
+/*
+ * key: the same on all ranks of it and on no other, 0 unknown. rank: -1 unknown. hash, name: NCCL's
+ * own; 0 where its profiler plugin did not say them.
+ */
 #define GPROF_COLUMNS_nccl_comm(C, t)                                                              \
 	C(t, uint64_t, tick, TICK)                                                                 \
 	C(t, uint32_t, id, ID)                                                                     \
 	C(t, uint64_t, key, UINT)                                                                  \
 	C(t, int32_t, rank, INT)                                                                   \
 	C(t, uint32_t, nr_ranks, UINT)                                                             \
-	C(t, uint32_t, parent, UINT) /* that it was split from, 0 none */
+	C(t, uint32_t, parent, UINT) /* that it was split from, 0 none */                          \
+	C(t, uint64_t, hash, UINT)                                                                 \
+	C(t, uint32_t, name, STRING)
 
 /*
  * One look at the process, at `tick`, is several rows with the same number `hang`, counted from 1;
@@ -747,12 +756,64 @@ enum gprof_fact {
 	C(t, uint32_t, name, STRING)                                                               \
 	C(t, uint32_t, py_stack, UINT)
 
+/*
+ * Written when NCCL hands it to its proxy thread and to the GPU. op numbers the operations of the
+ * process, from 1. call_begin: of the row of table nccl that it belongs to: of the call that asked for
+ * it, or (NCCL before 2.28) of the call that started it, which is the end of a group; 0 unknown.
+ * sequence: NCCL's own, from 0, of each function of a communicator; of sends and receives it has
+ * none, and operations of a graph have that of the next one outside of graphs. peer: root or other
+ * side. version: of the plugin's interface.
+ */
+#define GPROF_COLUMNS_nccl_op(C, t)                                                                \
+	C(t, uint64_t, time, TICK)                                                                 \
+	C(t, uint64_t, op, ID)                                                                     \
+	C(t, uint64_t, call_begin, TICK)                                                           \
+	C(t, uint64_t, sequence, ID)                                                               \
+	C(t, uint64_t, bytes, BYTES)                                                               \
+	C(t, uint32_t, comm, UINT) /* of nccl_comm; 0 unknown */                                   \
+	C(t, uint32_t, thread, UINT)                                                               \
+	C(t, int32_t, peer, INT)                                                                   \
+	C(t, uint8_t, kind, UINT)      /* enum gprof_nccl; 0 one of later versions */              \
+	C(t, uint8_t, datatype, UINT)  /* NCCL's, 255 unknown */                                   \
+	C(t, uint8_t, algorithm, UINT) /* enum gprof_nccl_algorithm */                             \
+	C(t, uint8_t, protocol, UINT)  /* enum gprof_nccl_protocol */                              \
+	C(t, uint8_t, channels, UINT)  /* 0 unknown */                                             \
+	C(t, uint8_t, warps, UINT)     /* of a channel; 0 unknown */                               \
+	C(t, uint8_t, is_captured, UINT) /* called while its stream was captured into a graph */   \
+	C(t, uint8_t, version, UINT)
+
+/*
+ * Written when it ends. begin and dur are when NCCL's proxy thread saw it. op: 0 where the operation
+ * is of another process (for_pid), whose data this one passes on. Of a kernel (what): when it began on
+ * this channel, in ns of the GPU's global timer, and how long it ran; 0 unknown. Of transfers: the
+ * bytes and steps, and the sums over steps, which overlap, of ns that they waited: for the own GPU
+ * (to make the data, or to take them), for the other side (to be ready to receive), for the network
+ * (to send, or to flush), and for data (from the other side or the network).
+ */
+#define GPROF_COLUMNS_nccl_channel(C, t)                                                           \
+	C(t, uint64_t, begin, TICK)                                                                \
+	C(t, uint64_t, dur, SPAN)                                                                  \
+	C(t, uint64_t, op, ID)                                                                     \
+	C(t, uint64_t, gpu_begin, UINT)                                                            \
+	C(t, uint64_t, gpu_ns, UINT)                                                               \
+	C(t, uint64_t, bytes, BYTES)                                                               \
+	C(t, uint64_t, own_gpu_ns, UINT)                                                           \
+	C(t, uint64_t, peer_ns, UINT)                                                              \
+	C(t, uint64_t, network_ns, UINT)                                                           \
+	C(t, uint64_t, data_ns, UINT)                                                              \
+	C(t, uint32_t, steps, UINT)                                                                \
+	C(t, uint32_t, comm, UINT)                                                                 \
+	C(t, uint32_t, for_pid, UINT)                                                              \
+	C(t, int32_t, peer, INT) /* rank in the communicator; -1 none */                           \
+	C(t, uint8_t, channel, UINT)                                                               \
+	C(t, uint8_t, what, UINT) /* enum gprof_nccl_channel */
+
 enum gprof_table {
 	GPROF_TABLE_NONE = 0,
 #define T(id, name, facts, what) GPROF_TABLE_##name = id,
 	GPROF_TABLES(T)
 #undef T
-	GPROF_NR_TABLES = 56, /* one more than the last id */
+	GPROF_NR_TABLES = 60, /* one more than the last id */
 };
 
 /* Has the table one of these facts? */
@@ -892,6 +953,31 @@ enum gprof_nccl {
 	GPROF_NCCL_FINALIZE = 14,
 	GPROF_NCCL_DESTROY = 15,
 	GPROF_NCCL_ABORT = 16,
+};
+
+/* Those that NCCL names; 255: one of later versions, or unknown. */
+enum gprof_nccl_algorithm {
+	GPROF_NCCL_TREE = 0,
+	GPROF_NCCL_RING = 1,
+	GPROF_NCCL_COLLNET_DIRECT = 2,
+	GPROF_NCCL_COLLNET_CHAIN = 3,
+	GPROF_NCCL_NVLS = 4,
+	GPROF_NCCL_NVLS_TREE = 5,
+	GPROF_NCCL_PAT = 6,
+	GPROF_NCCL_COPY_ENGINE = 7, /* no kernel */
+	GPROF_NCCL_OTHER = 255,
+};
+
+enum gprof_nccl_protocol {
+	GPROF_NCCL_LL = 0,
+	GPROF_NCCL_LL128 = 1,
+	GPROF_NCCL_SIMPLE = 2, /* or GPROF_NCCL_OTHER */
+};
+
+enum gprof_nccl_channel {
+	GPROF_NCCL_CHANNEL_KERNEL = 0,
+	GPROF_NCCL_CHANNEL_SEND = 1,
+	GPROF_NCCL_CHANNEL_RECV = 2,
 };
 
 enum gprof_hang {

@@ -80,6 +80,9 @@ static size_t divide(char *memory)
 		const struct block_table *table = block_table(t);
 		struct batch *batch = &batches[t];
 
+		if (!table) {
+			continue; /* no table has that number */
+		}
 		batch->max_rows = has_text(table) ? TEXT_ROWS : GROUP_ROWS;
 		batch->row_bytes = table->row_bytes;
 		batch->values =

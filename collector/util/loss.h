@@ -64,6 +64,8 @@
 			"once each time (nothing to do)")                                          \
 	L(CPU_SAMPLE, "CPU sample that found no room in the kernel's buffer (lower GPROF_CPU_HZ)") \
 	L(CPU_THREAD, "thread without CPU samples, which the kernel refused or had no room for")   \
+	L(NCCL, "channel or network transfer of NCCL beyond 4,096 of a communicator under way at " \
+		"a time")                                                                          \
 	L(NOTICE, "notices beyond the first 64 (GPROF_LOG=info in GPROF_LOG_FILE has all)")
 
 enum loss_cause {

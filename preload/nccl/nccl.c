@@ -12,7 +12,8 @@
 /* State of the calling thread. */
 static __thread struct {
 	uintptr_t frame;      /* where the outermost call of NCCL is on the stack, 0: in none */
-	bool is_recorded;     /* that call */
+	uint64_t begin;	      /* of that call, 0: not recorded */
+	bool is_hooked;	      /* it is known from its hook, not from its range */
 	uint32_t group_depth; /* of groups */
 	uint64_t group;	      /* the number of the outermost */
 	uint32_t correlation; /* the last that was seen before it */
@@ -35,7 +36,7 @@ static bool is_part(uintptr_t stack, uintptr_t caller)
 		return true;
 	}
 	if (ring_is_left(self.frame, stack)) {
-		loss_add(LOSS_LEFT, self.is_recorded);
+		loss_add(LOSS_LEFT, self.begin != 0);
 		self.frame = 0;
 		return false;
 	}
@@ -55,7 +56,8 @@ bool nccl_begin(struct nccl_call *call, const void *function, const char *name, 
 		mode = recorder_ensure_started_counting_loss(caller);
 	}
 	call->before = self.frame;
-	call->was_recorded = self.is_recorded;
+	call->begin_before = self.begin;
+	call->was_hooked = self.is_hooked;
 	call->interrupted = ring_tls.nccl;
 	/*
 	 * NCCL's functions all begin their ranges in the same way: one at the same stack address is
@@ -72,7 +74,8 @@ bool nccl_begin(struct nccl_call *call, const void *function, const char *name, 
 	if (call->begin) {
 		ring_call_begin(&ring_tls.nccl, name, call->begin);
 	}
-	self.is_recorded = call->begin != 0;
+	self.begin = call->begin;
+	self.is_hooked = function != NULL;
 	return true;
 }
 
@@ -92,7 +95,19 @@ void nccl_drop(const struct nccl_call *call)
 		ring_tls.nccl = call->interrupted;
 	}
 	self.frame = call->before;
-	self.is_recorded = call->was_recorded;
+	self.begin = call->begin_before;
+	self.is_hooked = call->was_hooked;
+}
+
+struct nccl_now nccl_now(void)
+{
+	struct nccl_now now = {0};
+
+	if (self.frame) {
+		now.begin = self.begin;
+		now.is_hooked = self.is_hooked;
+	}
+	return now;
 }
 
 static uint64_t next_group(void)

@@ -27,7 +27,8 @@ struct nccl_call {
 	 * none.
 	 */
 	uintptr_t before;
-	bool was_recorded;
+	uint64_t begin_before;
+	bool was_hooked;
 	struct ring_call interrupted;
 	const void *function; /* the real function; NULL if the call is known from its range */
 	uint64_t begin, end;  /* begin 0: not recorded */
@@ -61,6 +62,14 @@ struct nccl_facts {
  */
 bool nccl_begin(struct nccl_call *call, const void *function, const char *name, uintptr_t stack,
 	uintptr_t caller);
+
+/* The call of NCCL that this thread is in. Its `begin`, 0: none, or none that is recorded. */
+struct nccl_now {
+	uint64_t begin;
+	bool is_hooked; /* known from its hook, not from its range */
+};
+
+struct nccl_now nccl_now(void);
 
 /* Right after the real function. One of the functions below must follow. */
 void nccl_return(struct nccl_call *call, int result);

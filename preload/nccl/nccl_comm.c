@@ -15,8 +15,9 @@
 #include "collector/util/target.h"
 #include "preload/base/modules.h"
 
-#define MAX_COMMS	512u /* a power of two */
-#define COLOR_SHIFT	1    /* since -1 and 0 are colors as well */
+#define MAX_COMMS	512u	   /* a power of two */
+#define COLOR_SHIFT	1	   /* since -1 and 0 are colors as well */
+#define COMM_BYTES	(1u << 20) /* NCCL's own struct has less than 200 KB */
 #define IS_RESERVED(at) ((at) <= NCCL_COMM_BUSY)
 
 /* Values that no handle has. */
@@ -124,6 +125,8 @@ static struct nccl_comm_entry *put(uintptr_t at, uint64_t key, int32_t rank, uin
 	entry->rank = rank;
 	entry->nr_ranks = nr_ranks;
 	entry->is_hash = false;
+	entry->hash = 0;
+	entry->name[0] = '\0';
 	atomic_store(&entry->state, NCCL_COMM_UNWRITTEN);
 	memset((void *)&entry->nr_collectives, 0,
 		sizeof(*entry) - offsetof(struct nccl_comm_entry, nr_collectives));
@@ -200,6 +203,34 @@ void nccl_comm_know(struct nccl_comm_entry *comm, int32_t rank, uint32_t nr_rank
 	}
 }
 
+/* The nearest handle below, since each communicator is memory of its own. */
+struct nccl_comm_entry *nccl_comm_find_around(uintptr_t at)
+{
+	struct nccl_comm_entry *nearest = NULL;
+	uintptr_t distance = COMM_BYTES;
+
+	for (uint32_t i = 0; i < MAX_COMMS; i++) {
+		struct nccl_comm_entry *entry = &state.entries[i];
+		uintptr_t handle = atomic_load_explicit(&entry->handle, memory_order_acquire);
+
+		if (!IS_RESERVED(handle) && !entry->is_hash && at - handle < distance) {
+			nearest = entry;
+			distance = at - handle;
+		}
+	}
+	return nearest;
+}
+
+void nccl_comm_name(struct nccl_comm_entry *comm, uint64_t hash, const char *name)
+{
+	if (comm->hash == hash && !strcmp(comm->name, name)) {
+		return;
+	}
+	comm->hash = hash;
+	strncpy(comm->name, name, sizeof(comm->name) - 1);
+	atomic_store(&comm->state, NCCL_COMM_UNWRITTEN);
+}
+
 void nccl_comm_use_device(uint32_t device)
 {
 	uint32_t none = 0;
@@ -272,7 +303,8 @@ static void write_comm(struct nccl_comm_entry *comm, const void *function, bool 
 	}
 	row.rank = is_ambiguous(comm) ? -1 : comm->rank;
 	row.nr_ranks = comm->nr_ranks;
-	ring_emit(&row, GPROF_TABLE_nccl_comm, NULL, 0);
+	row.hash = comm->hash;
+	ring_emit(&row, GPROF_TABLE_nccl_comm, comm->name, strlen(comm->name));
 }
 
 uint32_t nccl_comm_id(struct nccl_comm_entry *comm, const void *function, bool may_ask)

@@ -17,6 +17,9 @@
 /* Sends to and receives from ranks from here on are not numbered. */
 #define NCCL_COMM_PEERS 128u
 
+/* Of a communicator's name; the rest is cut. */
+#define NCCL_COMM_NAME_BYTES 64u
+
 /* Is it in the stream, and has the library identified it? */
 enum nccl_comm_row { NCCL_COMM_UNWRITTEN, NCCL_COMM_UNIDENTIFIED, NCCL_COMM_IDENTIFIED };
 
@@ -28,6 +31,9 @@ struct nccl_comm_entry {
 	_Atomic int32_t rank; /* -1: not queried yet, or unknown */
 	_Atomic uint32_t nr_ranks;
 	bool is_hash; /* the handle is NCCL's hash, which is the key, too */
+	/* NCCL's own, from its profiler plugin; 0 and empty: unknown. */
+	uint64_t hash;
+	char name[NCCL_COMM_NAME_BYTES];
 	_Atomic enum nccl_comm_row state;
 	_Atomic uint32_t nr_collectives, nr_split;
 	_Atomic uint32_t nr_sent[NCCL_COMM_PEERS], nr_received[NCCL_COMM_PEERS];
@@ -63,6 +69,12 @@ void nccl_comm_drop_hash(uint64_t hash);
 
 /* Details from a range; rank -1 or nr_ranks 0: unknown. comm may be NULL. */
 void nccl_comm_know(struct nccl_comm_entry *comm, int32_t rank, uint32_t nr_ranks);
+
+/* The entry of the communicator that this address is within; NULL: there is none. */
+struct nccl_comm_entry *nccl_comm_find_around(uintptr_t at);
+
+/* What NCCL calls it. */
+void nccl_comm_name(struct nccl_comm_entry *comm, uint64_t hash, const char *name);
 
 /* A range names a device, by its number in the process. */
 void nccl_comm_use_device(uint32_t device);

@@ -110,7 +110,10 @@ uint32_t nccl_names_call(uint8_t kind)
 	return string_pool_intern(name, strlen(name));
 }
 
-/* Prefers PyTorch's name of the group; else uses the key, which is the same on all ranks. */
+/*
+ * Prefers PyTorch's name of the group, then that which NCCL has; else uses the key, which is the
+ * same on all ranks.
+ */
 static void make_comm(const struct process *process, uint32_t id, struct model_nccl_comm *comm)
 {
 	struct buf name = {0};
@@ -119,6 +122,9 @@ static void make_comm(const struct process *process, uint32_t id, struct model_n
 
 	snprintf(fact, sizeof(fact), "nccl.group.%" PRIu32, id);
 	group = process_fact(process, fact, NULL);
+	if (!group && comm->text) {
+		group = string_pool_text(process_string(process, comm->text), NULL);
+	}
 	if (group) {
 		comm->group = string_pool_intern(group, strlen(group));
 		buf_printf(&name, "group %s", group);

@@ -25,12 +25,12 @@ uint8_t nccl_names_kind(const char *name, size_t nr_bytes);
 
 /*
  * The name of a process's communicator, of string_pool.h: "00c0ffee00c0ffee, rank 0 of 2", or
- * "group 2, mesh_dp, rank 0 of 2" if fact nccl.group.ID has PyTorch's name. comm 0, or one without
- * a row, is "(unknown)".
+ * "group 2, mesh_dp, rank 0 of 2" if fact nccl.group.ID has PyTorch's name or NCCL has one. comm 0,
+ * or one without a row, is "(unknown)".
  */
 uint32_t nccl_names_comm(struct process *process, uint32_t comm);
 
-/* PyTorch's name of it alone, 0 if unknown. */
+/* PyTorch's name of it alone, or NCCL's; 0 if unknown. */
 uint32_t nccl_names_group(struct process *process, uint32_t comm);
 
 #endif

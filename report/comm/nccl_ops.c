@@ -201,6 +201,9 @@ struct nccl_calls {
 	struct nccl_call *items;
 	size_t nr, capacity;
 	struct nccl_launches launches;
+	/* Which operation a call is part of; of the end of a group, one for each. */
+	struct nccl_inside_call *of;
+	size_t nr_of, of_capacity;
 };
 
 void nccl_ops_fini(struct nccl_ops *ops)
@@ -209,6 +212,7 @@ void nccl_ops_fini(struct nccl_ops *ops)
 	free(ops->sides);
 	if (ops->calls) {
 		free(ops->calls->items);
+		free(ops->calls->of);
 		nccl_launches_fini(&ops->calls->launches);
 		free(ops->calls);
 	}
@@ -365,6 +369,13 @@ static void add_side(struct nccl_ops *ops, const struct nccl_op *op, const struc
 	};
 }
 
+static void note_op(struct nccl_calls *calls, uint64_t begin, uint32_t comm, size_t op)
+{
+	calls->of = array_grow(calls->of, calls->nr_of, &calls->of_capacity, sizeof(*calls->of));
+	calls->of[calls->nr_of++] =
+		(struct nccl_inside_call){.begin = begin, .comm = comm, .op = (uint32_t)op};
+}
+
 /* Adds the operation of the calls from `at` on that form a group. Returns where the next begins. */
 static size_t add_group(struct nccl_ops *ops, struct process *process, size_t at)
 {
@@ -384,8 +395,12 @@ static size_t add_group(struct nccl_ops *ops, struct process *process, size_t at
 			ops->ops[ops->nr_ops] = make_op(ops, process, call);
 			ops->nr_ops++;
 			nr_comms++;
+			if (first->kind == GPROF_NCCL_GROUP_END) {
+				note_op(calls, first->begin, call->comm, ops->nr_ops - 1);
+			}
 		}
 		op = ops->nr_ops - 1;
+		note_op(calls, call->begin, call->comm, op);
 		add_call(&ops->ops[op], call);
 		add_side(ops, &ops->ops[op], call);
 	}
@@ -521,6 +536,13 @@ void nccl_ops_drop_captured(struct nccl_ops *ops)
 	ops->nr_ops = nr;
 }
 
+static void add_inside(void *context, uint32_t op, const struct nccl_inside *inside)
+{
+	struct nccl_ops *ops = context;
+
+	nccl_inside_add(&ops->ops[op].inside, inside);
+}
+
 void nccl_ops_end(struct nccl_ops *ops, struct process *process)
 {
 	struct nccl_calls *calls = ops->calls;
@@ -532,7 +554,8 @@ void nccl_ops_end(struct nccl_ops *ops, struct process *process)
 	if (calls && calls->nr) {
 		add_groups(ops, process, &graph);
 		join_kernels(ops, process);
-		calls->nr = 0;
+		nccl_inside_read(process, calls->of, calls->nr_of, add_inside, ops);
+		calls->nr = calls->nr_of = 0;
 	}
 	if (graph.nodes.nr_nodes) {
 		read_captured(&graph, process);

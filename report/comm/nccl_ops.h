@@ -6,13 +6,14 @@
  * The calls of a group on one communicator are one operation, since NCCL launches one kernel for
  * them. Kernels belong to calls by the correlation IDs of launches on their threads.
  *
- * Memory: about 100 bytes a call of NCCL, 40 more for a send or receive, and 16 for each launch
+ * Memory: about 200 bytes a call of NCCL, 40 more for a send or receive, and 16 for each launch
  * within one.
  */
 #ifndef REPORT_COMM_NCCL_OPS_H
 #define REPORT_COMM_NCCL_OPS_H
 
 #include "report/stream/stream.h"
+#include "report/comm/nccl_inside.h"
 #include "report/comm/nccl_names.h"
 #include "report/model/model.h"
 
@@ -93,6 +94,7 @@ struct nccl_op {
 	bool is_unsized;  /* `bytes` is unknown */
 	bool is_captured; /* into a CUDA graph: the call ran nothing */
 	bool is_in_graph; /* a launch of a graph ran it, see nccl_graph.h; without a number */
+	struct nccl_inside inside;
 	/* Set by nccl_match, 0 before. */
 	bool is_matched, is_last; /* times of all ranks are known; this one came last */
 	uint64_t wait_ns;	  /* of its kernels' time: before the last rank began */

@@ -571,7 +571,8 @@ static void add_nccl_comm(struct process *p, const struct batch *b, uint32_t i)
 
 	*comm = (struct model_nccl_comm){.key = b->col[COL_nccl_comm_key][i],
 		.rank = (int32_t)b->col[COL_nccl_comm_rank][i],
-		.nr_ranks = (uint32_t)b->col[COL_nccl_comm_nr_ranks][i]};
+		.nr_ranks = (uint32_t)b->col[COL_nccl_comm_nr_ranks][i],
+		.text = (uint32_t)b->col[COL_nccl_comm_name][i]};
 }
 
 /* Texts come first, since all others refer to them. */

@@ -96,6 +96,7 @@ struct model_nccl_comm {
 	uint32_t nr_ranks;
 	uint32_t name;	/* of string_pool.h, 0: not built yet; see nccl_names.h */
 	uint32_t group; /* of string_pool.h, set with the name; 0: unknown */
+	uint32_t text;	/* id of the name that the program gave it, 0: none */
 };
 
 struct model_context {

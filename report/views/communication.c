@@ -138,6 +138,14 @@ static void fill_keys(uint32_t kind, uint32_t name, struct table_cell *cells)
 		TABLE_COLUMN("busbw_bytes_per_s", "Busbw", TABLE_RATE,           \
 			.help = "bus bandwidth, as in nccl-tests")
 
+#define HOW_COLUMNS                                                                           \
+	TABLE_COLUMN("algorithm", "Algorithm", TABLE_TEXT,                                    \
+		.help = "of NCCL, as its profiler plugin says: ring, tree, NVLS ..."),        \
+		TABLE_COLUMN("protocol", "Protocol", TABLE_TEXT,                              \
+			.help = "of NCCL, as its profiler plugin says: LL, LL128 or simple"), \
+		TABLE_COLUMN(                                                                 \
+			"channels", "Channels", TABLE_COUNT, .help = "that NCCL used, at most")
+
 enum merged_column {
 	MERGED_CALLS_COLUMN,
 	MERGED_SIZE,
@@ -323,6 +331,13 @@ enum column {
 	LATE_SHARE,
 	LATE_NS,
 	IN_GRAPHS,
+	ALGORITHM,
+	PROTOCOL,
+	CHANNELS,
+	OWN_GPU_SHARE,
+	PEER_SHARE,
+	DATA_SHARE,
+	NETWORK_SHARE,
 };
 
 static int compare(uint64_t a, uint64_t b)
@@ -423,6 +438,41 @@ static void fill_speed(
 	}
 }
 
+/* Algorithm, protocol and channels. */
+static void fill_how(const struct nccl_inside *inside, struct table_cell *cells)
+{
+	const char *algorithm = nccl_inside_algorithm(inside);
+	const char *protocol = nccl_inside_protocol(inside);
+
+	if (algorithm) {
+		table_set_string(&cells[0], algorithm);
+	}
+	if (protocol) {
+		table_set_string(&cells[1], protocol);
+	}
+	if (inside->channels) {
+		table_set_integer(&cells[2], inside->channels);
+	}
+}
+
+static void fill_inside(const struct nccl_op *ops, size_t nr, struct table_cell *cells)
+{
+	struct nccl_inside inside = {0};
+	uint64_t ns;
+
+	for (size_t i = 0; i < nr; i++) {
+		nccl_inside_add(&inside, &ops[i].inside);
+	}
+	ns = nccl_waits_ns(&inside.waits);
+	fill_how(&inside, &cells[ALGORITHM]);
+	if (ns) {
+		table_set_share(&cells[OWN_GPU_SHARE], (double)inside.waits.own_gpu_ns, (double)ns);
+		table_set_share(&cells[PEER_SHARE], (double)inside.waits.peer_ns, (double)ns);
+		table_set_share(&cells[DATA_SHARE], (double)inside.waits.data_ns, (double)ns);
+		table_set_share(&cells[NETWORK_SHARE], (double)inside.waits.network_ns, (double)ns);
+	}
+}
+
 static void fill(const struct nccl_op *ops, size_t nr, struct table_cell *cells)
 {
 	struct nccl_sums sums = {0};
@@ -461,6 +511,18 @@ static void fill(const struct nccl_op *ops, size_t nr, struct table_cell *cells)
 		fill_late(ops, nr, sums.nr_matched, cells);
 	}
 	fill_speed(ops, &sums, cells);
+	fill_inside(ops, nr, cells);
+}
+
+/* Is it known of any operation how NCCL ran it, and what transfers waited for? */
+static struct nccl_inside known_inside(const struct nccl_ops *ops)
+{
+	struct nccl_inside inside = {0};
+
+	for (size_t i = 0; i < ops->nr_ops; i++) {
+		nccl_inside_add(&inside, &ops->ops[i].inside);
+	}
+	return inside;
 }
 
 static bool has_group(const struct nccl_ops *ops)
@@ -487,7 +549,7 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("name", "Operation", TABLE_TEXT),
 	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT, .help = "ID of the communicator"),
 	TABLE_COLUMN("group", "Process group", TABLE_TEXT,
-		.help = "process group of the framework, where it names one"),
+		.help = "process group of the framework, or the communicator's name in NCCL"),
 	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT, .help = "ranks of the communicator"),
 	SIZE_COLUMNS,
 	TABLE_COLUMN("waiting_ns", "Waiting", TABLE_TIME,
@@ -505,14 +567,28 @@ static const struct table_column columns[] = {
 		.help = "time that the others waited for it"),
 	TABLE_COLUMN("in_graphs", "In graphs", TABLE_COUNT,
 		.help = "of the calls: that launches of CUDA graphs ran, once for each launch"),
+	HOW_COLUMNS,
+	TABLE_COLUMN("own_gpu_pct", "Own GPU % of waits", TABLE_PERCENT,
+		.help = "share of the network transfers' waiting: for the rank's own GPU"),
+	TABLE_COLUMN("peer_pct", "Peer % of waits", TABLE_PERCENT,
+		.help = "share of it: until the receiving rank was ready"),
+	TABLE_COLUMN("data_pct", "Data % of waits", TABLE_PERCENT,
+		.help = "share of it: until the sending rank's data arrived"),
+	TABLE_COLUMN("network_pct", "Network % of waits", TABLE_PERCENT,
+		.help = "share of it: until the network had sent the data"),
 };
 
 static void fill_table(void *state, struct table *table)
 {
 	struct communication_view *view = state;
 	struct nccl_ops *ops = &view->ops;
+	struct nccl_inside inside = known_inside(ops);
 
 	table->columns[GROUP].is_wide_only = !has_group(ops);
+	for (int i = ALGORITHM; i <= NETWORK_SHARE; i++) {
+		table->columns[i].is_wide_only =
+			i < OWN_GPU_SHARE ? !inside.nr : !nccl_waits_ns(&inside.waits);
+	}
 	add_notes(match_once(view), table);
 	nccl_ops_drop_captured(ops);
 	table->columns[IN_GRAPHS].is_wide_only = !has_graph(ops);
@@ -679,6 +755,10 @@ enum arrivals_column {
 	ARRIVALS_WAITING,
 	ARRIVALS_FIRST,
 	ARRIVALS_LAST,
+	ARRIVALS_ALGORITHM,
+	ARRIVALS_PROTOCOL,
+	ARRIVALS_CHANNELS,
+	ARRIVALS_WAITED_FOR,
 };
 
 static const struct table_column arrivals_columns[] = {
@@ -696,7 +776,26 @@ static const struct table_column arrivals_columns[] = {
 	TABLE_COLUMN("waiting_ns", "Waiting", TABLE_TIME, .help = "sum over the ranks"),
 	TABLE_COLUMN("first_rank", "First rank", TABLE_COUNT, .is_minor = true),
 	TABLE_COLUMN("last_rank", "Last rank", TABLE_COUNT, .is_major = true),
+	HOW_COLUMNS,
+	TABLE_COLUMN("waited_for", "Transfers waited for", TABLE_TEXT,
+		.help = "what the network transfers of all ranks waited for most: own GPU, peer, "
+			"data, or network"),
 };
+
+/* Over all ranks: how it ran, and the largest sum of waits. */
+static void fill_arrival_inside(const struct collective *one, struct table_cell *cells)
+{
+	struct nccl_inside inside = {0};
+	const struct nccl_waits *waits = &inside.waits;
+
+	for (uint32_t i = 0; i < one->last->nr_ranks; i++) {
+		nccl_inside_add(&inside, &one->ops[i]->inside);
+	}
+	fill_how(&inside, &cells[ARRIVALS_ALGORITHM]);
+	if (nccl_waits_ns(waits)) {
+		table_set_string(&cells[ARRIVALS_WAITED_FOR], nccl_waits_most(waits));
+	}
+}
 
 static void fill_arrivals(
 	const struct arrivals_view *view, const struct collective *one, struct table_cell *cells)
@@ -721,6 +820,7 @@ static void fill_arrivals(
 	table_set_integer(&cells[ARRIVALS_WAITING], one->wait_ns);
 	table_set_integer(&cells[ARRIVALS_FIRST], (uint64_t)job_rank(view, one->first));
 	table_set_integer(&cells[ARRIVALS_LAST], (uint64_t)job_rank(view, last));
+	fill_arrival_inside(one, cells);
 }
 
 /* For each collective its ranks: [rank, arrival after the first one, wait, transfer]. */
@@ -763,7 +863,12 @@ static void fill_arrivals_table(void *state, struct table *table)
 	size_t nr_ops, nr;
 	const struct nccl_op **ops = list_matched(&communication->ops, &nr_ops);
 	struct collective *list = list_collectives(ops, nr_ops, &nr);
+	struct nccl_inside inside = known_inside(&communication->ops);
 
+	for (int i = ARRIVALS_ALGORITHM; i <= ARRIVALS_WAITED_FOR; i++) {
+		table->columns[i].is_wide_only =
+			i < ARRIVALS_WAITED_FOR ? !inside.nr : !nccl_waits_ns(&inside.waits);
+	}
 	for (size_t i = 0; i < nr && i < MAX_COLLECTIVES; i++) {
 		fill_arrivals(view, &list[i], table_add_row(table));
 	}

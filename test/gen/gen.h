@@ -90,8 +90,8 @@ void gen_gc(struct gen *gen, bool is_rare);
 /* CPU samples with native stacks. */
 void gen_cpu(struct gen *gen, bool has_python);
 
-/* NCCL's operations on one of two ranks. */
-void gen_nccl(struct gen *gen, uint32_t rank);
+/* NCCL's operations on one of two ranks; has_inside: with what its profiler plugin saw. */
+void gen_nccl(struct gen *gen, uint32_t rank, bool has_inside);
 
 /* Driver calls within calls of the runtime. */
 void gen_nested(struct gen *gen);

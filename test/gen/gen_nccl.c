@@ -69,7 +69,91 @@ static struct gprof_row_nccl *add_call(struct gen *gen, uint8_t kind, uint32_t s
 	return row;
 }
 
-void gen_nccl(struct gen *gen, uint32_t rank)
+/* A channel's transfers of an operation, in us of waiting. */
+struct transfer {
+	uint32_t own_gpu, peer, network, data;
+};
+
+static void add_transfer(
+	struct gen *gen, uint64_t op, uint8_t channel, uint8_t what, struct transfer waits)
+{
+	struct gprof_row_nccl_channel *row = gen_row(gen, GPROF_TABLE_nccl_channel);
+
+	row->begin = at(1000 * (uint32_t)op);
+	row->dur = at(1000 * (uint32_t)op + 400);
+	row->op = op;
+	row->bytes = MEGABYTE / 2;
+	row->own_gpu_ns = waits.own_gpu * 1000ull;
+	row->peer_ns = waits.peer * 1000ull;
+	row->network_ns = waits.network * 1000ull;
+	row->data_ns = waits.data * 1000ull;
+	row->steps = 4;
+	row->comm = op ? 1 : 0;
+	row->for_pid = GEN_PID;
+	row->peer = what == GPROF_NCCL_CHANNEL_SEND ? 1 : 0;
+	row->channel = channel;
+	row->what = what;
+}
+
+/* How an operation ran: on so many channels, of which the last is slow. */
+static void add_op(struct gen *gen, uint64_t op, uint8_t kind, uint32_t call_begin,
+	uint8_t algorithm, uint8_t channels)
+{
+	struct gprof_row_nccl_op *row = gen_row(gen, GPROF_TABLE_nccl_op);
+
+	row->time = at(call_begin + 5);
+	row->op = op;
+	row->call_begin = at(call_begin);
+	row->sequence = op - 1;
+	row->bytes = MEGABYTE;
+	row->comm = 1;
+	row->thread = MAIN;
+	row->peer = -1;
+	row->kind = kind;
+	row->datatype = FLOAT;
+	row->algorithm = algorithm;
+	row->protocol = algorithm == GPROF_NCCL_OTHER ? GPROF_NCCL_OTHER : GPROF_NCCL_LL128;
+	row->channels = channels;
+	row->warps = 16;
+	row->version = 6;
+	for (uint8_t i = 0; i < channels; i++) {
+		struct gprof_row_nccl_channel *kernel = gen_row(gen, GPROF_TABLE_nccl_channel);
+
+		kernel->begin = at(1000 * (uint32_t)op);
+		kernel->dur = at(1000 * (uint32_t)op + 100);
+		kernel->op = op;
+		kernel->gpu_begin = START_NS + 1000000 * op;
+		kernel->gpu_ns = i == 3 ? 190000 : 90000 + 1000u * i;
+		kernel->comm = 1;
+		kernel->peer = -1;
+		kernel->channel = i;
+		kernel->what = GPROF_NCCL_CHANNEL_KERNEL;
+	}
+}
+
+/* As NCCL's profiler plugin saw them. Rank 0 waits for data of rank 1, whose GPU is late. */
+static void add_inside(struct gen *gen, uint32_t rank)
+{
+	struct transfer sends = {rank ? 300 : 30, 20, 50, 0},
+			receives = {10, 0, 5, rank ? 40 : 330};
+
+	add_op(gen, 1, GPROF_NCCL_ALL_REDUCE, 210, GPROF_NCCL_RING, 4);
+	for (uint8_t i = 0; i < 4; i++) {
+		sends.network = i == 3 ? 250 : 50;
+		add_transfer(gen, 1, i, GPROF_NCCL_CHANNEL_SEND, sends);
+		add_transfer(gen, 1, i, GPROF_NCCL_CHANNEL_RECV, receives);
+	}
+	add_op(gen, 2, GPROF_NCCL_ALL_GATHER, 320, GPROF_NCCL_RING, 4);
+	/* Of a group: one from its call, one from the end of the group. */
+	add_op(gen, 3, GPROF_NCCL_ALL_REDUCE, 430, GPROF_NCCL_TREE, 4);
+	add_op(gen, 4, GPROF_NCCL_ALL_REDUCE, 450, GPROF_NCCL_RING, 4);
+	add_op(gen, 5, rank ? GPROF_NCCL_RECV : GPROF_NCCL_SEND, 510, GPROF_NCCL_OTHER, 2);
+	add_op(gen, 6, GPROF_NCCL_ALL_REDUCE, 8000, GPROF_NCCL_NVLS, 1); /* of an unknown call */
+	/* Of an operation of another process. */
+	add_transfer(gen, 0, 1, GPROF_NCCL_CHANNEL_SEND, (struct transfer){1, 2, 3, 0});
+}
+
+void gen_nccl(struct gen *gen, uint32_t rank, bool has_inside)
 {
 	struct gprof_row_nccl_comm *comm;
 	struct gprof_row_nccl *p2p;
@@ -100,5 +184,10 @@ void gen_nccl(struct gen *gen, uint32_t rank)
 	p2p->bytes = 2 * MEGABYTE;
 	add_launch(gen, MAIN, 21, 4000, 4100);
 	add_launch(gen, MAIN, 22, 5000, 5100); /* of nobody */
+	if (has_inside) {
+		comm->hash = 0x77;
+		comm->name = gen_string(gen, "data parallel");
+		add_inside(gen, rank);
+	}
 	gen_flush(gen);
 }

@@ -6,10 +6,10 @@
  * with Python stacks; FILE cpu, FILE cpu python: with CPU samples; FILE gc, FILE gc rare: with
  * collections of garbage; FILE counted: with calls that are only counted; FILE graph: with a CUDA
  * graph; FILE wrapped: with correlation IDs of more than 32 bits; FILE nested: with driver calls
- * within others; FILE nccl RANK: one of two ranks; FILE launched RANK: the same of a launcher's
- * job, each on a host of its own; FILE model EVENTS [RANK WORLD]: a long run of a framework, or of
- * one of its ranks; FILE drift PPM EVENTS: such a run whose GPU has a clock that is that much
- * faster; FILE ticks PPM EVENTS: one where all clocks are that much faster than ticks.
+ * within others; FILE nccl RANK [inside]: one of two ranks; FILE launched RANK: the same of a
+ * launcher's job, each on a host of its own; FILE model EVENTS [RANK WORLD]: a long run of a
+ * framework, or of one of its ranks; FILE drift PPM EVENTS: such a run whose GPU has a clock that
+ * is that much faster; FILE ticks PPM EVENTS: one where all clocks are that much faster than ticks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
 		gen_info(gen, "job.port", "29500");
 		gen_op(gen, "aten::mm", 1000, 2000);
 	} else if (argc > 3 && !strcmp(argv[2], "nccl")) {
-		gen_nccl(gen, (uint32_t)strtoul(argv[3], NULL, 10));
+		gen_nccl(gen, (uint32_t)strtoul(argv[3], NULL, 10), argc > 4);
 	} else if (argc > 2) {
 		uint64_t nr_events = strtoull(argv[2], NULL, 10);
 		uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;

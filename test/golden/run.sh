@@ -134,6 +134,8 @@ for name in gc gc_rare; do
 	golden v2/$name.views "$report" --wide --top 3 --view headline,gc,budget,advice,idle-gaps,critical-path v2/$name.gprof
 	golden v2/$name.sql "$report" sql --format csv "SELECT generation, count(*), sum(dur_ns), sum(collected), sum(uncollectable), min(step), max(step) FROM py_gc GROUP BY 1" v2/$name.gprof
 done
+golden v2/inside.views "$report" --wide --view communication,arrivals,nccl-channels v2/inside0.gprof v2/inside1.gprof
+golden v2/inside.sql "$report" sql --format csv "SELECT o.rank, o.op, o.kind, o.algorithm, o.channels, count(*), sum(gpu_ns), sum(c.own_gpu_ns), sum(c.data_ns) FROM nccl_op o JOIN nccl_channel c ON c.op = o.op AND c.process = o.process GROUP BY 1, 2" v2/inside0.gprof v2/inside1.gprof
 golden v2/gc_rare.timeline "$report" timeline -o - v2/gc_rare.gprof
 
 counted=v2/counted.gprof

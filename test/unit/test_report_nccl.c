@@ -13,7 +13,7 @@ static struct process *rank_process(uint32_t rank)
 	const char *path = streams_path(rank ? "rank1.gprof" : "rank0.gprof");
 	struct gen *gen = gen_open(path);
 
-	gen_nccl(gen, rank);
+	gen_nccl(gen, rank, false);
 	gen_close(gen, "exit");
 	return streams_process(path);
 }

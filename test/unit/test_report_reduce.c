@@ -25,7 +25,7 @@ static const char *stream_of(unsigned int i)
 	path = streams_path(name);
 	gen = gen_open(path);
 	if (i < 2) {
-		gen_nccl(gen, i);
+		gen_nccl(gen, i, false);
 	} else if (i == 2) {
 		gen_ops(gen);
 	} else {

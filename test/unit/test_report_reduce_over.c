@@ -34,7 +34,7 @@ static const char *rank_of_nccl(unsigned int rank)
 	const char *path = streams_path(rank ? "nccl1.gprof" : "nccl0.gprof");
 	struct gen *gen = gen_open(path);
 
-	gen_nccl(gen, rank);
+	gen_nccl(gen, rank, false);
 	gen_close(gen, "exit");
 	return path;
 }

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The interface of NCCL's profiler plugins, in our own declarations: versions 1 to 6, of NCCL 2.23,
+ * 2.24, 2.26, 2.27, 2.28 and 2.29. Names and offsets are those of src/include/plugin/profiler/ in
+ * NCCL's sources (2.30.7); NCCL installs none of these headers, so the offsets are asserted here.
+ */
+#ifndef PRELOAD_ABI_NCCL_PROFILER_ABI_H
+#define PRELOAD_ABI_NCCL_PROFILER_ABI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NCCL_PROFILER_VERSIONS 6
+
+/* Types of events; the mask of a plugin has one bit of each. */
+enum {
+	NCCL_PROFILE_GROUP = 1 << 0,
+	NCCL_PROFILE_COLL = 1 << 1,
+	NCCL_PROFILE_P2P = 1 << 2,
+	NCCL_PROFILE_PROXY_OP = 1 << 3,
+	NCCL_PROFILE_PROXY_STEP = 1 << 4,
+	NCCL_PROFILE_KERNEL_CH = 1 << 6, /* since version 3 */
+	NCCL_PROFILE_COLL_API = 1 << 9,	 /* since version 5 */
+	NCCL_PROFILE_P2P_API = 1 << 10,	 /* since version 5 */
+	NCCL_PROFILE_CE_COLL = 1 << 12,	 /* since version 6 */
+};
+
+enum {
+	NCCL_STATE_SEND_GPU_WAIT = 8,
+	NCCL_STATE_SEND_WAIT = 9,
+	NCCL_STATE_RECV_WAIT = 10,
+	NCCL_STATE_RECV_FLUSH_WAIT = 11,
+	NCCL_STATE_RECV_GPU_WAIT = 12,
+	NCCL_STATE_SEND_PEER_WAIT = 20, /* since version 4 */
+	NCCL_STATE_KERNEL_STOP = 22,	/* since version 4 */
+};
+
+/* Every event begins with this, in all versions; what follows depends on type and version. */
+struct nccl_event {
+	union {
+		uint8_t narrow; /* before version 5 */
+		uint64_t wide;
+	} type;
+	void *parent;
+	int rank;
+};
+
+struct nccl_event_coll_v1 {
+	const char *comm_name;
+	uint64_t comm_hash;
+	uint64_t sequence;
+	uint8_t function;
+	const void *send;
+	void *receive;
+	size_t count;
+	int root;
+	uint8_t datatype;
+	uint32_t redop;
+	size_t traffic_bytes;
+	uint8_t nr_channels, nr_warps;
+	uint8_t algorithm, protocol;
+	int is_collnet, is_nvls;
+};
+
+struct nccl_event_coll_v2 {
+	const char *comm_name;
+	uint64_t comm_hash;
+	uint64_t sequence;
+	const char *function;
+	const void *send;
+	void *receive;
+	size_t count;
+	int root;
+	const char *datatype;
+	size_t traffic_bytes;
+	uint8_t nr_channels, nr_warps;
+	const char *algorithm, *protocol;
+};
+
+struct nccl_event_coll_v3 {
+	const char *comm_name;
+	uint64_t comm_hash;
+	uint64_t sequence;
+	const char *function;
+	const void *send;
+	void *receive;
+	size_t count;
+	int root;
+	const char *datatype;
+	uint8_t nr_channels, nr_warps;
+	const char *algorithm, *protocol;
+};
+
+/* Version 5 has a pointer behind it. */
+struct nccl_event_coll_v4 {
+	uint64_t sequence;
+	const char *function;
+	const void *send;
+	void *receive;
+	size_t count;
+	int root;
+	const char *datatype;
+	uint8_t nr_channels, nr_warps;
+	const char *algorithm, *protocol;
+};
+
+struct nccl_event_p2p_v1 {
+	const char *comm_name;
+	uint64_t comm_hash;
+	uint8_t function;
+	void *buffer;
+	uint8_t datatype;
+	size_t count;
+	int peer;
+};
+
+struct nccl_event_p2p_v2 {
+	const char *comm_name;
+	uint64_t comm_hash;
+	const char *function;
+	void *buffer;
+	const char *datatype;
+	size_t count;
+	int peer;
+};
+
+/* Version 5 has a pointer behind it. */
+struct nccl_event_p2p_v4 {
+	const char *function;
+	void *buffer;
+	const char *datatype;
+	size_t count;
+	int peer;
+	uint8_t nr_channels;
+};
+
+struct nccl_event_coll_api {
+	const char *function;
+	size_t count;
+	const char *datatype;
+	int root;
+	void *stream;
+	bool is_captured;
+};
+
+struct nccl_event_p2p_api {
+	const char *function;
+	size_t count;
+	const char *datatype;
+	void *stream;
+	bool is_captured;
+};
+
+struct nccl_event_proxy_op {
+	int pid; /* of the process whose collective or send it is part of */
+	uint8_t channel;
+	int peer;
+	int nr_steps;
+	int chunk_bytes;
+	int is_send;
+};
+
+struct nccl_event_proxy_step {
+	int step;
+};
+
+/* Version 3 has the channel alone. */
+struct nccl_event_kernel {
+	uint8_t channel;
+	uint64_t gpu_ns; /* of the GPU's global timer */
+};
+
+/* Copied by the GPU's copy engines, without a kernel. */
+struct nccl_event_ce {
+	uint64_t sequence;
+	const char *function;
+	const void *send;
+	void *receive;
+	size_t count;
+	int root;
+	const char *datatype;
+};
+
+/* What recordEventState passes with the states of version 4 and later that are above. */
+union nccl_event_state {
+	size_t transferred_bytes;
+	uint64_t gpu_ns;
+};
+
+#define EVENT_AT(type, member, at) \
+	_Static_assert(offsetof(struct nccl_event_##type, member) == (at), #type " " #member)
+
+_Static_assert(sizeof(struct nccl_event) == 24, "the members of a type follow");
+_Static_assert(offsetof(struct nccl_event, parent) == 8, "parentObj");
+_Static_assert(offsetof(struct nccl_event, rank) == 16, "rank");
+EVENT_AT(coll_v1, function, 24);
+EVENT_AT(coll_v1, count, 48);
+EVENT_AT(coll_v1, datatype, 60);
+EVENT_AT(coll_v1, nr_channels, 80);
+EVENT_AT(coll_v1, protocol, 83);
+EVENT_AT(coll_v2, nr_channels, 80);
+EVENT_AT(coll_v2, protocol, 96);
+EVENT_AT(coll_v3, datatype, 64);
+EVENT_AT(coll_v3, nr_channels, 72);
+EVENT_AT(coll_v3, protocol, 88);
+EVENT_AT(coll_v4, function, 8);
+EVENT_AT(coll_v4, count, 32);
+EVENT_AT(coll_v4, datatype, 48);
+EVENT_AT(coll_v4, nr_channels, 56);
+EVENT_AT(coll_v4, protocol, 72);
+EVENT_AT(p2p_v1, datatype, 32);
+EVENT_AT(p2p_v1, peer, 48);
+EVENT_AT(p2p_v2, peer, 48);
+EVENT_AT(p2p_v4, peer, 32);
+EVENT_AT(p2p_v4, nr_channels, 36);
+EVENT_AT(coll_api, is_captured, 40);
+EVENT_AT(p2p_api, is_captured, 32);
+EVENT_AT(proxy_op, channel, 4);
+EVENT_AT(proxy_op, is_send, 20);
+EVENT_AT(kernel, gpu_ns, 8);
+EVENT_AT(ce, datatype, 48);
+
+/* Result of every function, as NCCL's others have it; only that of init is looked at. */
+typedef int nccl_profiler_result;
+typedef void nccl_logger(void); /* not called, so its parameters do not matter */
+
+#define NCCL_PROFILER_FUNCTIONS                                                                \
+	nccl_profiler_result (*start)(void *context, void **handle, struct nccl_event *event); \
+	nccl_profiler_result (*stop)(void *handle);                                            \
+	nccl_profiler_result (*record)(                                                        \
+		void *handle, int state, const union nccl_event_state *arguments);             \
+	nccl_profiler_result (*finalize)(void *context);
+
+/* Symbols ncclProfiler_v1 to _v3, _v4, and _v5 with _v6. */
+struct nccl_profiler_v1 {
+	const char *name;
+	nccl_profiler_result (*init)(void **context, int *mask);
+	NCCL_PROFILER_FUNCTIONS
+};
+
+struct nccl_profiler_v4 {
+	const char *name;
+	nccl_profiler_result (*init)(void **context, int *mask, const char *comm_name,
+		uint64_t comm_hash, int nr_nodes, int nr_ranks, int rank, nccl_logger *log);
+	NCCL_PROFILER_FUNCTIONS
+};
+
+struct nccl_profiler_v5 {
+	const char *name;
+	nccl_profiler_result (*init)(void **context, uint64_t comm_hash, int *mask,
+		const char *comm_name, int nr_nodes, int nr_ranks, int rank, nccl_logger *log);
+	NCCL_PROFILER_FUNCTIONS
+};
+
+#endif

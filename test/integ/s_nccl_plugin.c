@@ -1,0 +1,607 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * NCCL as its profiler plugin sees it: opens the plugin as NCCL does, takes one version of its
+ * interface, and plays events.
+ *
+ *	s_nccl_plugin VERSION WAY [NUMBER]
+ *
+ * For each WAY it prints what the plugin must have recorded: lines "NAME NUMBER".
+ */
+#include "test/prog/prog.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "preload/abi/nccl_profiler_abi.h"
+
+struct comm;
+void *cost_operation(struct comm *comm);
+void cost_kernel(struct comm *comm, void *coll);
+void cost_transfer(struct comm *comm, void *coll);
+
+enum { NR_OPS = 20, NR_CHANNELS = 4, NR_STEPS = 10, NR_THREADS = 8, COUNT = 1000, FLOAT = 7 };
+
+/* Memory like NCCL's communicator, with the plugin's context somewhere inside. */
+struct comm {
+	char before[1000];
+	void *context;
+	uint64_t sequence;
+};
+
+static struct {
+	int version;
+	const void *plugin;
+	int mask;
+	const struct nccl_profiler_v1 *functions; /* all versions have the same four */
+	struct nccl_profiler_v1 copy;
+	uint64_t ops, kernels, sends, receives, steps, bytes, gpu_ns;
+} host;
+
+struct event {
+	struct nccl_event head;
+	union {
+		struct nccl_event_coll_v1 coll1;
+		struct nccl_event_coll_v2 coll2;
+		struct nccl_event_coll_v3 coll3;
+		struct nccl_event_coll_v4 coll4;
+		struct nccl_event_p2p_v1 p2p1;
+		struct nccl_event_p2p_v2 p2p2;
+		struct nccl_event_p2p_v4 p2p4;
+		struct nccl_event_coll_api coll_api;
+		struct nccl_event_p2p_api p2p_api;
+		struct nccl_event_proxy_op transfer;
+		struct nccl_event_proxy_step step;
+		struct nccl_event_kernel kernel;
+		struct nccl_event_ce ce;
+		char room[256];
+	};
+};
+
+/* ---- the plugin ---- */
+
+static void find_plugin(void)
+{
+	const char *path = getenv("NCCL_PROFILER_PLUGIN");
+	void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+	char name[32];
+
+	snprintf(name, sizeof(name), "ncclProfiler_v%d", host.version);
+	host.plugin = library ? dlsym(library, name) : NULL;
+	if (!host.plugin) {
+		printf("no plugin\n");
+		exit(0);
+	}
+	/* The functions behind init are in the same places in all versions. */
+	memcpy(&host.copy, host.plugin, sizeof(host.copy));
+	host.functions = &host.copy;
+}
+
+static int open_comm(struct comm *comm, uint64_t hash, const char *name)
+{
+	memset(comm, 0, sizeof(*comm));
+	if (host.version < 4) {
+		return ((const struct nccl_profiler_v1 *)host.plugin)
+			->init(&comm->context, &host.mask);
+	}
+	if (host.version == 4) {
+		return ((const struct nccl_profiler_v4 *)host.plugin)
+			->init(&comm->context, &host.mask, name, hash, 1, 4, 1, NULL);
+	}
+	return ((const struct nccl_profiler_v5 *)host.plugin)
+		->init(&comm->context, hash, &host.mask, name, 1, 4, 1, NULL);
+}
+
+static int mask_now(void)
+{
+	return __atomic_load_n(&host.mask, __ATOMIC_RELAXED);
+}
+
+/* The recorder's thread changes it soon. */
+static void wait_for_mask(int is_on)
+{
+	for (int i = 0; i < 3000 && !mask_now() != !is_on; i++) {
+		usleep(10000);
+	}
+}
+
+static void *start(void *context, struct event *event, uint64_t type, void *parent)
+{
+	void *handle = (void *)(uintptr_t)0x5555; /* of another event */
+
+	if (host.version < 5) {
+		event->head.type.narrow = (uint8_t)type;
+	} else {
+		event->head.type.wide = type;
+	}
+	event->head.parent = parent;
+	event->head.rank = 1;
+	if (host.functions->start(context, &handle, &event->head)) {
+		printf("start has failed\n");
+	}
+	return handle;
+}
+
+static void state(void *handle, int changed, uint64_t number)
+{
+	union nccl_event_state arguments = {.gpu_ns = number};
+
+	host.functions->record(handle, changed, &arguments);
+}
+
+static void stop(void *handle)
+{
+	host.functions->stop(handle);
+}
+
+static void count(uint64_t *what, uint64_t by)
+{
+	__atomic_fetch_add(what, by, __ATOMIC_RELAXED);
+}
+
+/* ---- one operation ---- */
+
+static void *start_coll(struct comm *comm, void *parent)
+{
+	struct event event = {0};
+
+#define COLL(e)                                                                       \
+	(e).sequence = comm->sequence, (e).function = "AllReduce", (e).count = COUNT, \
+	(e).root = 3, (e).datatype = "ncclFloat32", (e).nr_channels = NR_CHANNELS,    \
+	(e).nr_warps = 8, (e).algorithm = "RING", (e).protocol = "LL128"
+	switch (host.version) {
+	case 1:
+		event.coll1 = (struct nccl_event_coll_v1){.sequence = comm->sequence,
+			.comm_hash = 77,
+			.function = 4,
+			.count = COUNT,
+			.root = 3,
+			.datatype = FLOAT,
+			.nr_channels = NR_CHANNELS,
+			.nr_warps = 8,
+			.algorithm = 1,
+			.protocol = 1};
+		break;
+	case 2:
+		COLL(event.coll2);
+		event.coll2.comm_hash = 77;
+		break;
+	case 3:
+		COLL(event.coll3);
+		event.coll3.comm_hash = 77;
+		break;
+	default:
+		COLL(event.coll4);
+	}
+	comm->sequence++;
+	return start(comm->context, &event, NCCL_PROFILE_COLL, parent);
+}
+
+static void *start_p2p(struct comm *comm, void *parent)
+{
+	struct event event = {0};
+
+	if (host.version == 1) {
+		event.p2p1 = (struct nccl_event_p2p_v1){
+			.comm_hash = 77, .function = 6, .datatype = FLOAT, .count = 10, .peer = 2};
+	} else if (host.version < 4) {
+		event.p2p2 = (struct nccl_event_p2p_v2){.comm_hash = 77,
+			.function = "Send",
+			.datatype = "ncclFloat32",
+			.count = 10,
+			.peer = 2};
+	} else {
+		event.p2p4 = (struct nccl_event_p2p_v4){.function = "Send",
+			.datatype = "ncclFloat32",
+			.count = 10,
+			.peer = 2,
+			.nr_channels = 2};
+	}
+	return start(comm->context, &event, NCCL_PROFILE_P2P, parent);
+}
+
+static void *start_kernel(struct comm *comm, void *parent, int channel, uint64_t gpu_ns)
+{
+	struct event event = {.kernel = {.channel = (uint8_t)channel, .gpu_ns = gpu_ns}};
+
+	return start(comm->context, &event, NCCL_PROFILE_KERNEL_CH, parent);
+}
+
+static void kernel(struct comm *comm, void *parent, int channel)
+{
+	uint64_t gpu_ns = 1000000 + (uint64_t)channel * 10;
+	void *handle = start_kernel(comm, parent, channel, gpu_ns);
+
+	state(handle, NCCL_STATE_KERNEL_STOP, gpu_ns + 500 + (uint64_t)channel);
+	stop(handle);
+	count(&host.kernels, 1);
+	count(&host.gpu_ns, host.version >= 4 ? 500 + (uint64_t)channel : 0);
+}
+
+static void *start_transfer(struct comm *comm, void *parent, int channel, bool is_send, int pid)
+{
+	struct event event = {.transfer = {.pid = pid,
+				      .channel = (uint8_t)channel,
+				      .peer = 2,
+				      .nr_steps = NR_STEPS,
+				      .chunk_bytes = 4096,
+				      .is_send = is_send}};
+
+	return start(comm->context, &event, NCCL_PROFILE_PROXY_OP, parent);
+}
+
+/* As many at a time as NCCL has, which is why two steps share a number modulo 8. */
+static void transfer(struct comm *comm, void *parent, int channel, bool is_send)
+{
+	static const int sends[] = {
+		NCCL_STATE_SEND_GPU_WAIT, NCCL_STATE_SEND_PEER_WAIT, NCCL_STATE_SEND_WAIT};
+	static const int receives[] = {
+		NCCL_STATE_RECV_WAIT, NCCL_STATE_RECV_FLUSH_WAIT, NCCL_STATE_RECV_GPU_WAIT};
+	void *handle = start_transfer(comm, parent, channel, is_send, getpid());
+
+	for (int i = 0; i < NR_STEPS; i++) {
+		struct event event = {.step = {.step = i}};
+		void *step = start(comm->context, &event, NCCL_PROFILE_PROXY_STEP, handle);
+
+		for (int k = 0; k < 3; k++) {
+			state(step, is_send ? sends[k] : receives[k], 100);
+		}
+		stop(step);
+	}
+	stop(handle);
+	count(is_send ? &host.sends : &host.receives, 1);
+	count(&host.steps, NR_STEPS);
+	count(&host.bytes, host.version >= 4 ? 100 * NR_STEPS : 0);
+}
+
+static void operation(struct comm *comm)
+{
+	struct event api = {.coll_api = {.function = "AllReduce"}};
+	struct event ce = {.ce = {.sequence = comm->sequence,
+				   .function = "AllGather",
+				   .count = COUNT,
+				   .datatype = "ncclFloat32"}};
+	struct event none = {0};
+	void *called = NULL, *group, *coll, *p2p;
+
+	group = start(comm->context, &none, NCCL_PROFILE_GROUP, NULL);
+	if (host.version >= 5) {
+		called = start(comm->context, &api, NCCL_PROFILE_COLL_API, NULL);
+		stop(called);
+	}
+	coll = start_coll(comm, host.version >= 5 ? called : group);
+	p2p = start_p2p(comm, host.version >= 5 ? called : group);
+	stop(p2p);
+	stop(coll); /* the GPU begins only now */
+	for (int i = 0; i < NR_CHANNELS; i++) {
+		if (host.version >= 3) {
+			kernel(comm, coll, i);
+		}
+		transfer(comm, coll, i, true);
+		transfer(comm, coll, i, false);
+	}
+	if (host.version >= 6) {
+		stop(start(comm->context, &ce, NCCL_PROFILE_CE_COLL, called));
+		count(&host.ops, 1);
+	}
+	count(&host.ops, 2);
+	stop(group);
+}
+
+static void operations(struct comm *comm)
+{
+	for (int i = 0; i < NR_OPS; i++) {
+		operation(comm);
+	}
+}
+
+/* ---- ways ---- */
+
+static void by_play(int number)
+{
+	struct comm comms[2];
+
+	(void)number;
+	for (int i = 0; i < 2; i++) {
+		open_comm(&comms[i], 77 + (uint64_t)i, i ? "second" : NULL);
+	}
+	wait_for_mask(1);
+	printf("mask %d\n", mask_now());
+	operations(&comms[0]);
+	operations(&comms[1]);
+	for (int i = 0; i < 2; i++) {
+		host.functions->finalize(comms[i].context);
+	}
+}
+
+static void garbage(struct comm *comm)
+{
+	static const uint64_t handles[] = {0, 1, 2, 3, 7, 0x5555, UINT64_MAX, UINT64_MAX - 1,
+		0x7fff00000003, 0x677000000001, 0x100000003, 0xffffffff00000043};
+	struct event event = {0};
+
+	for (size_t i = 0; i < sizeof(handles) / sizeof(handles[0]); i++) {
+		void *handle = (void *)(uintptr_t)handles[i];
+
+		stop(handle);
+		state(handle, NCCL_STATE_KERNEL_STOP, 1);
+		state(handle, NCCL_STATE_SEND_WAIT, 1);
+		state(handle, 12345, 1);
+		host.functions->record(handle, NCCL_STATE_SEND_WAIT, NULL);
+		for (int bit = 0; bit < 16; bit++) {
+			start(handle, &event, 1u << bit, handle);
+			start(comm->context, &event,
+				(1u << bit) & ~(uint64_t)(NCCL_PROFILE_COLL | NCCL_PROFILE_P2P |
+							  NCCL_PROFILE_CE_COLL),
+				handle);
+		}
+		host.functions->finalize(handle);
+	}
+}
+
+/* Nothing of this may leave a row, but for one operation. */
+static void by_hostile(int number)
+{
+	struct comm comm, closed;
+	void *coll, *first, *again;
+
+	(void)number;
+	open_comm(&closed, 5,
+		"a name that is longer than any name that somebody gives to a "
+		"communicator of some ranks");
+	open_comm(&comm, 6, "");
+	wait_for_mask(1);
+	host.functions->finalize(closed.context);
+	host.functions->finalize(closed.context);
+	garbage(&comm);
+	garbage(&closed);
+	operation(&closed);
+	memset(&host.ops, 0, sizeof(host) - offsetof(__typeof__(host), ops));
+	/* Two starts with one end each, an end twice, and a state after the end. */
+	coll = start_coll(&comm, (void *)(uintptr_t)0x1234560);
+	count(&host.ops, 1);
+	first = start_kernel(&comm, coll, 0, 10);
+	again = start_kernel(&comm, coll, 0, 20);
+	count(&host.kernels, first && again ? 2 : 0);
+	stop(first);
+	stop(first);
+	state(first, NCCL_STATE_KERNEL_STOP, 1000);
+	stop(again);
+	stop(again);
+	/* Children whose parent is none, or of another kind. */
+	stop(start_kernel(&comm, NULL, 0, 10));
+	stop(start_kernel(&comm, again, 0, 10));
+	stop(start_transfer(&comm, NULL, 0, true, getpid()));
+	{
+		struct event event = {.step = {.step = -5}};
+		void *handle = start_transfer(&comm, coll, 1, false, getpid());
+		void *step = start(comm.context, &event, NCCL_PROFILE_PROXY_STEP, handle);
+
+		state(step, 12345, 1);
+		state(step, NCCL_STATE_RECV_WAIT, 1);
+		state(step, NCCL_STATE_RECV_WAIT, 1);
+		stop(step);
+		stop(step);
+		start(comm.context, &event, NCCL_PROFILE_PROXY_STEP, step); /* of a step */
+		stop(handle);
+		stop(step);
+		count(&host.receives, 1);
+		count(&host.steps, 1);
+	}
+	/* Of another process, whose handles mean nothing here. */
+	stop(start_transfer(&closed, coll, 1, true, 1));
+	count(&host.sends, 1);
+	host.functions->finalize(comm.context);
+	stop(start_coll(&comm, NULL));
+	garbage(&comm);
+}
+
+static void *thread(void *own)
+{
+	struct comm comm, *shared = own;
+
+	if (shared) {
+		operations(shared);
+		return NULL;
+	}
+	open_comm(&comm, 9, "own");
+	operations(&comm);
+	host.functions->finalize(comm.context);
+	return NULL;
+}
+
+/* Half of them on one communicator. */
+static void by_threads(int number)
+{
+	pthread_t threads[NR_THREADS];
+	struct comm comm;
+
+	(void)number;
+	open_comm(&comm, 8, "shared");
+	wait_for_mask(1);
+	for (int i = 0; i < NR_THREADS; i++) {
+		pthread_create(&threads[i], NULL, thread, i % 2 ? &comm : NULL);
+	}
+	for (int i = 0; i < NR_THREADS; i++) {
+		pthread_join(threads[i], NULL);
+	}
+	host.functions->finalize(comm.context);
+}
+
+/* The child has its parent's communicators and handles, which are worth nothing there. */
+static void by_fork(int number)
+{
+	struct comm comm;
+	void *coll, *handle;
+	int status = -1;
+	pid_t child;
+
+	(void)number;
+	open_comm(&comm, 10, "forked");
+	wait_for_mask(1);
+	operation(&comm);
+	coll = start_coll(&comm, NULL);
+	handle = start_kernel(&comm, coll, 0, 10);
+	fflush(stdout);
+	child = fork();
+	if (!child) {
+		stop(handle);
+		operation(&comm);
+		host.functions->finalize(comm.context);
+		_exit(mask_now() ? 2 : 3);
+	}
+	waitpid(child, &status, 0);
+	printf("child %d\n", WEXITSTATUS(status));
+	stop(handle);
+	count(&host.ops, 1);
+	count(&host.kernels, handle != NULL);
+	operation(&comm);
+	host.functions->finalize(comm.context);
+}
+
+/* The window closes and opens. What NCCL sends then nevertheless is not recorded. */
+static void by_window(int number)
+{
+	int (*begin)(const char *) = NULL, (*end)(void) = NULL;
+	struct comm comm, other;
+
+	(void)number;
+	*(void **)&begin = dlsym(RTLD_DEFAULT, "gprof_start");
+	*(void **)&end = dlsym(RTLD_DEFAULT, "gprof_stop");
+	open_comm(&comm, 11, "window");
+	wait_for_mask(1);
+	operation(&comm);
+	end();
+	wait_for_mask(0);
+	printf("closed %d\n", mask_now());
+	open_comm(&other, 12, "made while it is closed");
+	printf("closed %d\n", mask_now());
+	{
+		struct comm ignored = comm;
+
+		printf("handle %p\n", start_coll(&ignored, NULL));
+	}
+	begin(NULL);
+	wait_for_mask(1);
+	printf("open %d\n", mask_now() != 0);
+	operation(&other);
+	host.functions->finalize(comm.context);
+	host.functions->finalize(other.context);
+}
+
+/* More kernels at a time than the pool has room for. */
+static void by_many(int number)
+{
+	void **handles = calloc((size_t)number, sizeof(*handles));
+	struct comm comm;
+	void *coll;
+	uint64_t lost = 0;
+
+	open_comm(&comm, 13, "many");
+	wait_for_mask(1);
+	coll = start_coll(&comm, NULL);
+	count(&host.ops, 1);
+	for (int i = 0; i < number; i++) {
+		handles[i] = start_kernel(&comm, coll, i % 64, 10);
+		count(handles[i] ? &host.kernels : &lost, 1);
+	}
+	for (int i = 0; i < number; i++) {
+		stop(handles[i]);
+	}
+	kernel(&comm, coll, 5);
+	host.gpu_ns = host.version >= 4 ? 505 : 0;
+	host.functions->finalize(comm.context);
+	printf("lost %llu\n", (unsigned long long)lost);
+	free(handles);
+}
+
+/* More communicators at a time than there is room for; those that are left still work. */
+static void by_comms(int number)
+{
+	struct comm *comms = calloc((size_t)number, sizeof(*comms));
+
+	for (int i = 0; i < number; i++) {
+		open_comm(&comms[i], 100 + (uint64_t)i, NULL);
+	}
+	wait_for_mask(1);
+	start_coll(&comms[number - 1], NULL);
+	for (int i = 0; i < number; i++) {
+		host.functions->finalize(comms[i].context);
+	}
+	for (int i = 0; i < 3; i++) {
+		open_comm(&comms[i], 100 + (uint64_t)i, NULL);
+		start_coll(&comms[i], NULL);
+		count(&host.ops, 1);
+	}
+	free(comms);
+}
+
+/* What the program does for an operation, and NCCL's thread for a channel: somebody counts. */
+__attribute__((noinline)) void *cost_operation(struct comm *comm)
+{
+	struct event api = {.coll_api = {.function = "AllReduce"}};
+	void *called = start(comm->context, &api, NCCL_PROFILE_COLL_API, NULL), *coll;
+
+	stop(called);
+	coll = start_coll(comm, called);
+	stop(coll);
+	return coll;
+}
+
+__attribute__((noinline)) void cost_kernel(struct comm *comm, void *coll)
+{
+	kernel(comm, coll, 3);
+}
+
+__attribute__((noinline)) void cost_transfer(struct comm *comm, void *coll)
+{
+	transfer(comm, coll, 3, true);
+}
+
+static void by_cost(int number)
+{
+	struct comm comm;
+
+	open_comm(&comm, 14, "cost");
+	wait_for_mask(1);
+	for (int i = 0; i < number; i++) {
+		void *coll = cost_operation(&comm);
+
+		cost_kernel(&comm, coll);
+		cost_transfer(&comm, coll);
+		count(&host.ops, 1);
+	}
+	host.functions->finalize(comm.context);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*play)(int number);
+	} ways[] = {{"play", by_play}, {"hostile", by_hostile}, {"threads", by_threads},
+		{"fork", by_fork}, {"window", by_window}, {"many", by_many}, {"comms", by_comms},
+		{"cost", by_cost}};
+	int device;
+
+	if (argc < 3) {
+		return 2;
+	}
+	host.version = atoi(argv[1]);
+	CHECK(cudaGetDeviceCount(&device)); /* the recorder starts */
+	CHECK(cudaDeviceSynchronize());
+	find_plugin();
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		if (!strcmp(argv[2], ways[i].name)) {
+			ways[i].play(argc > 3 ? atoi(argv[3]) : 0);
+		}
+	}
+	printf("ops %llu\nkernels %llu\nsends %llu\nreceives %llu\nsteps %llu\nbytes %llu\n"
+	       "gpu_ns %llu\n",
+		(unsigned long long)host.ops, (unsigned long long)host.kernels,
+		(unsigned long long)host.sends, (unsigned long long)host.receives,
+		(unsigned long long)host.steps, (unsigned long long)host.bytes,
+		(unsigned long long)host.gpu_ns);
+	return 0;
+}

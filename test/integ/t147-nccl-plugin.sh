@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# gprof as NCCL's profiler plugin: a program that plays NCCL opens it, takes each version of the interface, and counts
+# what must have been recorded, in order and in disorder.
+. "$(dirname "$0")/lib.sh"
+need SIM REPORT
+export GPROF_NCCL=channels
+host=$B/integ/s_nccl_plugin
+
+sql()
+{
+	"$REPORT" sql --format csv "$1" "$GPROF_DIR" 2>"$T/err.sql" | tail -n +2 | tr -d '"'
+}
+
+# play VERSION WAY [NUMBER]: what it has counted is what is in the stream.
+play()
+{
+	rm -rf "$GPROF_DIR"
+	record "$host" "$@"
+	is 0 "$rc" "status of $*"
+	is "" "$(grep -v '^gprof' "$T/err")" "errors of $*"
+	{
+		sql "SELECT 'ops ' || count(*) FROM nccl_op"
+		sql "SELECT 'kernels ' || count(*) FROM nccl_channel WHERE what = 0"
+		sql "SELECT 'sends ' || count(*) FROM nccl_channel WHERE what = 1"
+		sql "SELECT 'receives ' || count(*) FROM nccl_channel WHERE what = 2"
+		sql "SELECT 'steps ' || coalesce(sum(steps), 0) FROM nccl_channel"
+		sql "SELECT 'bytes ' || coalesce(sum(bytes), 0) FROM nccl_channel"
+		sql "SELECT 'gpu_ns ' || coalesce(sum(gpu_ns), 0) FROM nccl_channel"
+	} >"$T/have"
+	is "$(tail -7 "$T/out")" "$(cat "$T/have")" "rows of $*"
+}
+
+# What each version says, and what it does not.
+masks=(0 30 30 94 94 1630 5726)
+names=(0 0 0 0 second second second)
+for version in 1 2 3 4 5 6; do
+	play $version play
+	is "mask ${masks[version]}" "$(head -1 "$T/out")" "mask of version $version"
+	is "1,7,1,1,4,8,3,$version" "$(sql "SELECT DISTINCT kind, datatype, algorithm, protocol, channels, warps, peer, version FROM nccl_op WHERE kind = 1")" \
+		"a collective of version $version"
+	is 4000 "$(sql "SELECT DISTINCT bytes FROM nccl_op WHERE kind = 1")" "its bytes"
+	is "9,40,2,255" "$(sql "SELECT DISTINCT kind, bytes, peer, algorithm FROM nccl_op WHERE kind = 9")" "a send of version $version"
+	is 20 "$(sql "SELECT count(DISTINCT sequence) FROM nccl_op WHERE kind = 1")" "its numbers"
+	is 0 "$(sql "SELECT count(*) FROM nccl_channel WHERE op NOT IN (SELECT op FROM nccl_op WHERE kind = 1)")" "channels of unknown operations"
+	is "0 1 2 3" "$(sql "SELECT DISTINCT channel FROM nccl_channel ORDER BY 1" | xargs)" "channels of version $version"
+	is 0 "$(sql "SELECT count(*) FROM nccl_channel WHERE what = 1 AND (own_gpu_ns = 0 OR network_ns = 0 OR data_ns != 0 OR peer_ns = 0)")" \
+		"sends of version $version wait for others than their states say"
+	is 0 "$(sql "SELECT count(*) FROM nccl_channel WHERE what = 2 AND (own_gpu_ns = 0 OR network_ns = 0 OR data_ns = 0 OR peer_ns != 0)")" \
+		"receives of version $version wait for others than their states say"
+	is 0 "$(sql "SELECT count(*) FROM nccl_channel WHERE own_gpu_ns + peer_ns + network_ns + data_ns > dur_ns * 1.01 + 2000")" \
+		"transfers of version $version that waited longer than they took, with a step at a time"
+	if [ $version -ge 4 ]; then
+		is "77,1,4 78,1,4" "$(sql "SELECT DISTINCT hash, comm_rank, nr_ranks FROM nccl_comm ORDER BY 1" | xargs)" "communicators of version $version"
+		is "${names[version]}" "$(sql "SELECT name FROM nccl_comm WHERE hash = 78")" "name of the second"
+	else
+		is 77 "$(sql "SELECT DISTINCT hash FROM nccl_comm")" "communicators of version $version"
+	fi
+done
+is 40 "$(sql "SELECT count(*) FROM nccl_op WHERE algorithm = 7 AND kind = 4")" "operations of the copy engine"
+
+for version in 1 2 3 4 5 6; do
+	play $version hostile
+done
+play 6 threads
+play 3 threads
+play 6 fork
+is "child 3" "$(grep child "$T/out")" "mask of NCCL in a forked child"
+play 5 window
+is "closed 0 closed 0 handle (nil) open 1" "$(head -4 "$T/out" | xargs)" "the mask closes and opens with the window"
+play 6 many 5000
+is "lost 904" "$(grep lost "$T/out")" "kernels without a place"
+summary losses
+is "904" "$(query '[.losses.rows[] | select(.cause | contains("of NCCL beyond 4,096")) | .count] | add')" "are counted as lost"
+play 6 comms 520
+summary notices
+is 1 "$(query '[.notices.rows[] | select(.cause == "NCCL'"'"'s plugin")] | length')" "notices of communicators beyond the room"
+
+# Instructions of the events of an operation on the program's thread, and of a kernel's channel and of a transfer of ten
+# steps on NCCL's own, with those of the program that plays NCCL. 2 us are some 6,000.
+cost()
+{
+	rm -rf "$GPROF_DIR"
+	LD_LIBRARY_PATH=$SIM LD_PRELOAD=$(preload) valgrind --tool=callgrind --callgrind-out-file=/dev/null \
+		--toggle-collect="$1" "$host" 6 cost 1000 2>&1 >"$T/out" | sed -n 's/.*Collected : //p' >"$T/collected"
+	is "ops 1000" "$(head -1 "$T/out")" "operations that are counted for $1"
+	is 1000 "$(sql 'SELECT count(*) FROM nccl_op')" "their rows"
+	ok test $(($(cat "$T/collected") / 1000)) -gt 50
+	ok test $(($(cat "$T/collected") / 1000)) -le "$2"
+	echo "# $1: $(($(cat "$T/collected") / 1000)) instructions"
+}
+
+if [[ $B != *san-* ]] && command -v valgrind >/dev/null; then
+	cost cost_operation 1200
+	cost cost_kernel 800
+	cost cost_transfer 12000
+fi
+
+# Less is asked of NCCL by default, and nothing where it is switched off or another plugin is there.
+export GPROF_NCCL=network
+record "$host" 6 play
+is "mask 5662" "$(head -1 "$T/out")" "mask by default"
+export GPROF_NCCL=off
+record "$host" 6 play
+is "no plugin" "$(cat "$T/out")" "switched off"
+unset GPROF_NCCL
+NCCL_PROFILER_PLUGIN=none record "$host" 6 play
+is "no plugin" "$(cat "$T/out")" "the program wants none"
+NCCL_PROFILER_PLUGIN='' record "$host" 6 play
+is "mask 5662" "$(head -1 "$T/out")" "an empty variable names none"
+finish
