@@ -759,7 +759,7 @@ enum gprof_fact {
 /*
  * Written when NCCL hands it to its proxy thread and to the GPU. op numbers the operations of the
  * process, from 1. call_begin: of the row of table nccl that it belongs to: of the call that asked for
- * it, or (NCCL before 2.28) of the call that started it, which is the end of a group; 0 unknown.
+ * it, or (NCCL before 2.28) of the call that started it, the end of a group; unknown: as time.
  * sequence: NCCL's own, from 0, of each function of a communicator; of sends and receives it has
  * none, and operations of a graph have that of the next one outside of graphs. peer: root or other
  * side. version: of the plugin's interface.

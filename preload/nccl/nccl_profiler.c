@@ -408,6 +408,8 @@ static uint64_t write_op(
 	struct context *context, nccl_handle parent, const struct nccl_begun *begun)
 {
 	const bool is_called = TAG_OF(parent) == TAG_CALL;
+	uint64_t call = is_called ? parent >> (TAG_BITS + 1) : nccl_now().begin;
+	uint64_t now = clock_raw();
 	const uint32_t bytes = sizeof(struct gprof_row_nccl_op);
 	uint32_t comm = comm_of(context, begun->hash);
 	struct gprof_row_nccl_op *row = (void *)ring_reserve(&ring_tls, bytes);
@@ -419,9 +421,9 @@ static uint64_t write_op(
 	op = atomic_fetch_add_explicit(&state.nr_ops, 1, memory_order_relaxed) + 1;
 	*row = (struct gprof_row_nccl_op){
 		.head = {.bytes = (uint16_t)bytes, .table = GPROF_TABLE_nccl_op},
-		.time = clock_raw(),
+		.time = now,
 		.op = op,
-		.call_begin = is_called ? parent >> (TAG_BITS + 1) : nccl_now().begin,
+		.call_begin = call ? call : now,
 		.sequence = begun->sequence,
 		.bytes = begun->count * nccl_type_bytes(begun->datatype),
 		.comm = comm,

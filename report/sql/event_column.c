@@ -38,7 +38,8 @@ static const struct {
 	{"nccl_comm", "name", "that the program gave it"},
 	{"nccl_op", "op", "number of the operation in the process"},
 	{"nccl_op", "kind", "of operation, as of nccl"},
-	{"nccl_op", "call_begin_ns", "start of its row of nccl; 0: unknown"},
+	{"nccl_op", "call_start_ns", "start_ns of its row of nccl; time_ns: unknown"},
+	{"nccl_op", "sequence", "NCCL's own, from 0 for each function of a communicator"},
 	{"nccl_op", "algorithm",
 		"0 tree, 1 ring, 2 CollNet direct, 3 CollNet chain, 4 NVLS, 5 NVLS tree, 6 PAT, 7 "
 		"copy "

@@ -51,10 +51,10 @@ static const struct {
 	const char *columns; /* a text ends in $ */
 } roles[] = {
 	{"begin", ROLE_VALUE, "start_ns"}, {"time", ROLE_VALUE, "time_ns"},
-	{"tick", ROLE_VALUE, "time_ns"}, {"dur", ROLE_VALUE, "dur_ns"}, {"step", ROLE_STEP, ""},
-	{"thread", ROLE_THREAD, "tid"}, {"end_thread", ROLE_THREAD, "end_tid"},
-	{"correlation", ROLE_ID, "correlation"}, {"call", ROLE_CALL, "name$ api$"},
-	{"place", ROLE_PLACE, "device context stream"},
+	{"call_begin", ROLE_VALUE, "call_start_ns"}, {"tick", ROLE_VALUE, "time_ns"},
+	{"dur", ROLE_VALUE, "dur_ns"}, {"step", ROLE_STEP, ""}, {"thread", ROLE_THREAD, "tid"},
+	{"end_thread", ROLE_THREAD, "end_tid"}, {"correlation", ROLE_ID, "correlation"},
+	{"call", ROLE_CALL, "name$ api$"}, {"place", ROLE_PLACE, "device context stream"},
 	{"shape", ROLE_SHAPE,
 		"kernel_name$ mangled_name$ short_name$ grid_x grid_y grid_z block_x block_y "
 		"block_z "

@@ -3,7 +3,7 @@
 # gprof as NCCL's profiler plugin: a program that plays NCCL opens it, takes each version of the interface, and counts
 # what must have been recorded, in order and in disorder.
 . "$(dirname "$0")/lib.sh"
-need SIM REPORT
+need SIM REPORT JQ
 export GPROF_NCCL=channels
 host=$B/integ/s_nccl_plugin
 
@@ -75,6 +75,35 @@ is "904" "$(query '[.losses.rows[] | select(.cause | contains("of NCCL beyond 4,
 play 6 comms 520
 summary notices
 is 1 "$(query '[.notices.rows[] | select(.cause == "NCCL'"'"'s plugin")] | length')" "notices of communicators beyond the room"
+
+# Calls of a program and what the simulated NCCL says of them belong together by ID: hooked calls, and those of a static
+# NCCL by its NVTX ranges; of a group by the call, or before version 5 by the group's end.
+joined()
+{
+	summary communication,nccl-channels,losses
+	is 0 "$(query '.losses.rows | length')" "losses of $*"
+	is "ring simple 2" "$(query '[.communication.rows[] | select(.name == "AllReduce") | "\(.algorithm) \(.protocol) \(.channels)"] | unique | join(",")')" "how AllReduce ran, $*"
+	is 0 "$(query '[.communication.rows[] | select(.own_gpu_pct == null or .peer_pct == null or .network_pct == null or .data_pct != 0)] | length')" \
+		"operations whose waits are unknown, $*"
+	is 0 "$(sql 'SELECT count(*) FROM nccl_op WHERE comm = 0 OR comm NOT IN (SELECT comm FROM nccl)')" "operations of unknown communicators, $*"
+	is "" "$(sql 'SELECT c.kind, o.kind FROM nccl_op o JOIN nccl c ON c.start_ns = o.call_start_ns AND c.process = o.process WHERE c.kind != o.kind AND c.kind != 11')" "operations of other kinds than their calls, $*"
+	is 0 "$(sql 'SELECT count(*) FROM nccl_op WHERE call_start_ns NOT IN (SELECT start_ns FROM nccl)')" "operations without a call, $*"
+	is "$(sql 'SELECT count(*) FROM nccl WHERE kind < 11')" "$(sql 'SELECT count(*) FROM nccl_op')" "calls and operations, $*"
+	[ "$version" -lt 4 ] || is 0 "$(query '[.nccl_channels.rows[] | select(.what == "kernel" and .mean_ns != 2000)] | length')" "kernels of another length, $*"
+}
+
+export SIM_DEVICES=2
+for version in 1 2 3 4 5 6; do
+	for program in collectives collectives_static; do
+		rm -rf "$GPROF_DIR"
+		SIM_NCCL_PROFILER=$version record "$B/prog/$program" ranks 2
+		joined "version $version of $program"
+	done
+done
+rm -rf "$GPROF_DIR"
+SIM_NCCL_PROFILER=6 record "$B/prog/collectives"
+summary communication
+is "ring" "$(query '[.communication.rows[] | select(.name == "AllReduce").algorithm] | unique | join(",")')" "all ranks in one process"
 
 # Instructions of the events of an operation on the program's thread, and of a kernel's channel and of a transfer of ten
 # steps on NCCL's own, with those of the program that plays NCCL. 2 us are some 6,000.

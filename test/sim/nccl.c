@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "test/sim/nccl_comm.h"
+#include "test/sim/nccl_plugin.h"
 
 enum { NR_CHANNELS = 24, BLOCK_THREADS = 512 };
 
@@ -350,6 +351,7 @@ int nccl_group_end(void)
 	for (i = 0; i < nr; i++) {
 		if (r == NCCL_OK) {
 			wait_launched(ops[i]);
+			nccl_plugin_launched(ops[i]);
 			free(ops[i]);
 		}
 	}

@@ -45,6 +45,8 @@ struct nccl_comm {
 	struct nccl_clique *clique;
 	int rank;
 	int device;
+	void *profiler; /* of nccl_plugin.h */
+	uint64_t sequences[NCCL_KINDS];
 };
 
 /* One rank's part of an operation. */
@@ -60,6 +62,7 @@ struct nccl_op {
 	int peer;  /* root, or the other side */
 	struct sim_stream *stream;
 	bool is_launched; /* under the clique's lock */
+	void *called;	  /* of nccl_plugin.h */
 };
 
 /* The parts that go together; freed by the last kernel. */

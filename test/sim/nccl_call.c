@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "test/sim/nccl_comm.h"
+#include "test/sim/nccl_plugin.h"
 #include "test/sim/nccl_range.h"
 
 NCCL_GROUP_FUNCTIONS
@@ -52,6 +53,7 @@ static int submit(struct nccl_comm *comm, enum nccl_kind kind, const void *send,
 
 	is_said ? (void)pncclGroupStart() : nccl_group_start();
 	nccl_group_add(op);
+	nccl_plugin_called(op);
 	return is_said ? pncclGroupEnd() : nccl_group_end();
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The simulated NCCL's communicators. */
 #include "test/sim/nccl_comm.h"
+#include "test/sim/nccl_plugin.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,6 +78,7 @@ static struct nccl_comm *comm_new(struct nccl_clique *c, int rank, int device)
 		comm->clique = c;
 		comm->rank = rank;
 		comm->device = device;
+		nccl_plugin_open(comm);
 	}
 	return comm;
 }
@@ -241,6 +243,7 @@ static int destroy(struct nccl_comm *comm)
 		}
 	}
 	pthread_mutex_unlock(&cliques.lock);
+	nccl_plugin_close(comm);
 	free(comm);
 	if (is_last) {
 		nccl_leave(c);

@@ -79,7 +79,7 @@ $(SIM)/static/libcudart_static.a: $(SIM_RUNTIME) $(SIM_O)/runtime_level-13000.o
 $(SIM)/libnvidia-ml.so.1: $(SIM_O)/nvml.o
 	@$(call sim_link,$^)
 
-SIM_NCCL := $(addprefix $(SIM_O)/, nccl.o nccl_call.o nccl_comm.o nccl_move.o nccl_range.o nccl_rest.o nccl_shared.o)
+SIM_NCCL := $(addprefix $(SIM_O)/, nccl.o nccl_call.o nccl_comm.o nccl_move.o nccl_plugin.o nccl_range.o nccl_rest.o nccl_shared.o)
 
 $(SIM)/libnccl.so.2: $(SIM_NCCL)
 	@$(call sim_link,$^)
