@@ -105,6 +105,31 @@ SIM_NCCL_PROFILER=6 record "$B/prog/collectives"
 summary communication
 is "ring" "$(query '[.communication.rows[] | select(.name == "AllReduce").algorithm] | unique | join(",")')" "all ranks in one process"
 
+# A real NCCL of 2.28, without a GPU: its own code looks up the symbols, and makes events of older versions.
+adapt()
+{
+	local version=$1 offset
+	offset=$(nm "$2" 2>/dev/null | sed -n "s/ t _Z18getNcclProfiler_v${version}Pv\$//p")
+	[ -n "$offset" ] || return 0
+	rm -rf "$GPROF_DIR"
+	record "$T/adapter" "$2" "$offset" "$version"
+	is "gprof" "$(cat "$T/out")" "the plugin that a real NCCL finds by version $version"
+	is "5,8,5,0,12,16,3,8000,6,$version 10,0,255,255,0,2,10,$version" "$(sql "SELECT kind, datatype, algorithm, protocol, channels, warps, peer, bytes, sequence, version FROM nccl_op WHERE kind = 5" | xargs) $(sql "SELECT kind, datatype, algorithm, protocol, warps, peer, bytes, version FROM nccl_op WHERE kind = 10" | xargs)" \
+		"operations of a real NCCL by version $version"
+	is "$([ "$version" -lt 3 ] || echo "11,$([ "$version" -lt 4 ] && echo 0 || echo 800)")" "$(sql "SELECT channel, gpu_ns FROM nccl_channel WHERE what = 0")" "a kernel of it"
+	is "9,2,1,1,1" "$(sql "SELECT channel, peer, steps, own_gpu_ns > 0, data_ns > 1000000 FROM nccl_channel WHERE what = 2")" "a transfer of it"
+}
+
+real=$(ldconfig -p 2>/dev/null | sed -n 's/.*libnccl\.so\.2 .*=> //p' | head -1)
+if [[ $B != *san-* ]] && [ -n "$real" ] && grep -q ncclProfiler_v5 "$real" && ! grep -q ncclProfiler_v6 "$real"; then
+	gcc -D_GNU_SOURCE -I. -o "$T/adapter" test/integ/nccl_adapter.c "$SIM/libcudart.so.13" -ldl
+	for version in 1 2 3 4 5; do
+		adapt $version "$real"
+	done
+else
+	echo "# no NCCL of 2.28 here, whose adapters would be tried"
+fi
+
 # Instructions of the events of an operation on the program's thread, and of a kernel's channel and of a transfer of ten
 # steps on NCCL's own, with those of the program that plays NCCL. 2 us are some 6,000.
 cost()
