@@ -11,6 +11,7 @@
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "collector/ring/kernel_names.h"
@@ -23,6 +24,7 @@
 #include "preload/hook/kernels.h"
 #include "preload/hook/start.h"
 #include "preload/hooks.h"
+#include "preload/nccl/nccl_plugin_next.h"
 #include "preload/nccl/nccl_profiler.h"
 #include "preload/nvtx/nvtx_next.h"
 #include "preload/nvtx/nvtx_record.h"
@@ -38,6 +40,7 @@
 /* The tools that had them before us; our children find us in the variables themselves. */
 #define NEXT_CUDA "GPROF_NEXT_CUDA_INJECTION"
 #define NEXT_NVTX "GPROF_NEXT_NVTX_INJECTION"
+#define NEXT_NCCL "GPROF_NEXT_NCCL_PLUGIN"
 /*
  * The most lines of an environment that is copied without malloc; most have fewer than
  * MAX_LINES_ON_STACK.
@@ -177,7 +180,7 @@ COMPAT_START_CODE static int look_for_path(struct dl_phdr_info *info, size_t siz
 /* Memory for a line of the environment; NULL if there is none. */
 COMPAT_START_CODE static char *line_memory(size_t nr_bytes)
 {
-	static char large[5][PATH_MAX + 32];
+	static char large[6][PATH_MAX + 32];
 	static unsigned int nr_large;
 	char *line = entry.text + entry.text_bytes;
 
@@ -185,7 +188,7 @@ COMPAT_START_CODE static char *line_memory(size_t nr_bytes)
 		entry.text_bytes += nr_bytes;
 		return line;
 	}
-	return nr_bytes <= sizeof(large[0]) && nr_large < 5 ? large[nr_large++] : NULL;
+	return nr_bytes <= sizeof(large[0]) && nr_large < 6 ? large[nr_large++] : NULL;
 }
 
 /* The pointers to all lines, with room for one more; NULL if there are too many. */
@@ -251,14 +254,17 @@ COMPAT_START_CODE static void take_variable(
 	}
 }
 
-/* NCCL opens one plugin. Where the program names its own, or none, that is its choice. */
+/* NCCL opens one plugin. Where the program wants none, that is its choice; its own gets its turn.
+ */
 COMPAT_START_CODE static void take_plugin(bool is_taken)
 {
 	const char *own = getenv(NCCL_PLUGIN);
 
-	if (is_taken && (!own || !*own) && config_early(CONFIG_NCCL) != NCCL_OFF) {
-		set_variable(NCCL_PLUGIN, entry.path);
+	if ((own && !strcasecmp(own, "none")) || config_early(CONFIG_NCCL) == NCCL_OFF) {
+		return;
 	}
+	take_variable(NCCL_PLUGIN, NEXT_NCCL, nccl_plugin_next_path, is_taken);
+	nccl_plugin_is_ours = is_taken;
 }
 
 /*

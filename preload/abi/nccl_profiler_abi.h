@@ -20,9 +20,13 @@ enum {
 	NCCL_PROFILE_P2P = 1 << 2,
 	NCCL_PROFILE_PROXY_OP = 1 << 3,
 	NCCL_PROFILE_PROXY_STEP = 1 << 4,
+	NCCL_PROFILE_PROXY_CTRL = 1 << 5,
 	NCCL_PROFILE_KERNEL_CH = 1 << 6, /* since version 3 */
+	NCCL_PROFILE_NET = 1 << 7,	 /* since version 3 */
+	NCCL_PROFILE_GROUP_API = 1 << 8, /* since version 5 */
 	NCCL_PROFILE_COLL_API = 1 << 9,	 /* since version 5 */
 	NCCL_PROFILE_P2P_API = 1 << 10,	 /* since version 5 */
+	NCCL_PROFILE_CE = 7 << 12,	 /* of all copy-engine events */
 	NCCL_PROFILE_CE_COLL = 1 << 12,	 /* since version 6 */
 };
 

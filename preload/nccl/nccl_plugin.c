@@ -9,6 +9,7 @@
 #include "collector/util/config.h"
 #include "preload/hook/hook.h"
 #include "preload/nccl/nccl.h"
+#include "preload/nccl/nccl_plugin_next.h"
 #include "preload/nccl/nccl_profiler.h"
 
 /* ---- names ---- */
@@ -188,89 +189,253 @@ static nccl_handle begin(int version, nccl_handle context, const struct nccl_eve
 	}
 }
 
-static nccl_profiler_result start(
-	int version, void *context, void **handle, const struct nccl_event *event)
+/* ---- both plugins ---- */
+
+/* Their functions; those behind init are in the same places in all versions. */
+static const struct nccl_profiler_v1 *theirs_of(int version)
 {
-	*handle = (void *)(uintptr_t)begin(version, (uintptr_t)context, event);
+	return nccl_plugin_next(version);
+}
+
+static uint64_t type_of_event(int version, const struct nccl_event *event)
+{
+	return version < 5 ? event->type.narrow : event->type.wide;
+}
+
+static void *theirs_of_handle(const void *handle)
+{
+	const struct nccl_pair *pair = nccl_pair_find(handle);
+
+	return pair ? pair->theirs : NULL;
+}
+
+/* Since version 5, an operation names the group that it is in, too. */
+static void **group_of(int version, struct nccl_event *event)
+{
+	uint64_t type = version < 5 ? 0 : event->type.wide;
+	char *members = (char *)(event + 1);
+
+	if (type == NCCL_PROFILE_COLL) {
+		return (void **)(members + sizeof(struct nccl_event_coll_v4));
+	}
+	return type == NCCL_PROFILE_P2P ? (void **)(members + sizeof(struct nccl_event_p2p_v4))
+					: NULL;
+}
+
+/* The event with their handles in place of ours, for the time of the call. */
+static void *start_theirs(int version, const struct nccl_pair *context, struct nccl_event *event)
+{
+	void *parent = event->parent, *made = NULL, **group = group_of(version, event);
+	void *in = group ? *group : NULL;
+
+	if (!nccl_plugin_next_wants(type_of_event(version, event),
+		    __atomic_load_n(&context->mask, __ATOMIC_RELAXED))) {
+		return NULL;
+	}
+	event->parent = theirs_of_handle(parent);
+	if (group) {
+		*group = theirs_of_handle(in);
+	}
+	theirs_of(version)->start(context->theirs, &made, event);
+	event->parent = parent;
+	if (group) {
+		*group = in;
+	}
+	return made;
+}
+
+static nccl_handle begin_ours(
+	int version, const struct nccl_pair *context, struct nccl_event *event)
+{
+	void *parent = event->parent;
+	const struct nccl_pair *pair = nccl_pair_find(parent);
+	nccl_handle made;
+
+	if (pair) {
+		event->parent = (void *)(uintptr_t)pair->ours;
+	}
+	made = begin(version, context->ours, event);
+	event->parent = parent;
+	return made;
+}
+
+static nccl_profiler_result start(
+	int version, void *context, void **handle, struct nccl_event *event)
+{
+	const struct nccl_pair *both = theirs_of(version) ? nccl_pair_find(context) : NULL;
+	struct nccl_pair *pair;
+	nccl_handle ours;
+	void *theirs;
+
+	if (!both) {
+		*handle = (void *)(uintptr_t)begin(version, (uintptr_t)context, event);
+		return NCCL_SUCCESS;
+	}
+	ours = begin_ours(version, both, event);
+	theirs = start_theirs(version, both, event);
+	pair = theirs ? nccl_pair_make(version, theirs, ours) : NULL;
+	*handle = pair ? nccl_pair_handle(pair) : (void *)(uintptr_t)ours;
 	return NCCL_SUCCESS;
 }
 
 /* Before version 4 there are other arguments, of states that are of no interest. */
+static void record_ours(
+	nccl_handle handle, int version, int changed, const union nccl_event_state *arguments)
+{
+	if (version >= 4) {
+		nccl_profiler_state(handle, changed, arguments ? arguments->gpu_ns : 0);
+	} else if (changed != NCCL_STATE_KERNEL_STOP) {
+		nccl_profiler_state(handle, changed, 0);
+	}
+}
+
+static void record(int version, void *handle, int changed, const union nccl_event_state *arguments)
+{
+	const struct nccl_pair *pair = nccl_pair_find(handle);
+
+	record_ours(pair ? pair->ours : (uintptr_t)handle, version, changed, arguments);
+	if (pair && pair->is_open) {
+		theirs_of(pair->version)->record(pair->theirs, changed, arguments);
+	}
+}
+
 static nccl_profiler_result record_v1(
 	void *handle, int changed, const union nccl_event_state *arguments)
 {
-	(void)arguments;
-	if (changed != NCCL_STATE_KERNEL_STOP) {
-		nccl_profiler_state((uintptr_t)handle, changed, 0);
-	}
+	record(1, handle, changed, arguments);
 	return NCCL_SUCCESS;
 }
 
 static nccl_profiler_result record_v4(
 	void *handle, int changed, const union nccl_event_state *arguments)
 {
-	nccl_profiler_state((uintptr_t)handle, changed, arguments ? arguments->gpu_ns : 0);
+	record(4, handle, changed, arguments);
 	return NCCL_SUCCESS;
 }
 
 static nccl_profiler_result stop(void *handle)
 {
-	nccl_profiler_stop((uintptr_t)handle);
+	struct nccl_pair *pair = nccl_pair_find(handle);
+
+	nccl_profiler_stop(pair ? pair->ours : (uintptr_t)handle);
+	if (pair && nccl_pair_close(pair)) {
+		theirs_of(pair->version)->stop(pair->theirs);
+	}
 	return NCCL_SUCCESS;
 }
 
 static nccl_profiler_result finalize(void *context)
 {
-	nccl_profiler_close((uintptr_t)context);
+	struct nccl_pair *pair = nccl_pair_find(context);
+
+	nccl_profiler_close(pair ? pair->ours : (uintptr_t)context);
+	if (pair && nccl_pair_close(pair)) {
+		theirs_of(pair->version)->finalize(pair->theirs);
+	}
 	return NCCL_SUCCESS;
 }
 
 /* ---- communicators ---- */
 
-/* Always succeeds; NCCL's mask stays 0 where nothing is to be recorded. */
-static nccl_profiler_result init(void **context, const struct nccl_profiled *what)
+/* Their init, in the shape of its version; false: there is no such plugin, or it fails. */
+static bool init_theirs(
+	const struct nccl_profiled *what, int nr_nodes, nccl_logger *log, void **context, int *mask)
 {
-	nccl_handle made = config_number(CONFIG_NCCL) == NCCL_OFF ? 0 : nccl_profiler_open(what);
+	const struct nccl_profiler_v1 *v1 = nccl_plugin_next(what->version);
+	const struct nccl_profiler_v4 *v4 = nccl_plugin_next(what->version);
+	const struct nccl_profiler_v5 *v5 = nccl_plugin_next(what->version);
 
-	*context = (void *)(uintptr_t)made;
+	if (!v1) {
+		return false;
+	}
+	if (what->version < 4) {
+		return v1->init(context, mask) == NCCL_SUCCESS;
+	}
+	if (what->version == 4) {
+		return v4->init(context, mask, what->name, what->hash, nr_nodes,
+			       (int)what->nr_ranks, what->rank, log) == NCCL_SUCCESS;
+	}
+	return v5->init(context, what->hash, mask, what->name, nr_nodes, (int)what->nr_ranks,
+		       what->rank, log) == NCCL_SUCCESS;
+}
+
+/* Always succeeds; NCCL's mask stays 0 where nobody wants events. */
+static nccl_profiler_result init(
+	void **context, struct nccl_profiled what, int nr_nodes, nccl_logger *log)
+{
+	struct nccl_pair *pair =
+		theirs_of(what.version) ? nccl_pair_make(what.version, NULL, 0) : NULL;
+	nccl_handle made = 0;
+
+	if (pair && !init_theirs(&what, nr_nodes, log, &pair->theirs, &pair->mask)) {
+		nccl_pair_close(pair);
+		pair = NULL;
+	}
+	what.also = pair ? &pair->mask : NULL;
+	if (config_number(CONFIG_NCCL) != NCCL_OFF) {
+		made = nccl_profiler_open(&what);
+	}
+	if (pair) {
+		pair->ours = made;
+		__atomic_fetch_or(what.mask, pair->mask, __ATOMIC_RELAXED);
+	}
+	*context = pair ? nccl_pair_handle(pair) : (void *)(uintptr_t)made;
 	return NCCL_SUCCESS;
 }
 
 static nccl_profiler_result init_v1(int version, void **context, int *mask)
 {
-	return init(context, &(struct nccl_profiled){.mask = mask,
-				     .at = (uintptr_t)context,
-				     .rank = -1,
-				     .version = (uint8_t)version});
+	return init(context,
+		(struct nccl_profiled){.mask = mask,
+			.at = (uintptr_t)context,
+			.rank = -1,
+			.version = (uint8_t)version},
+		0, NULL);
+}
+
+static nccl_profiler_result init_since_v4(int version, void **context, int *mask,
+	const char *comm_name, uint64_t comm_hash, int nr_nodes, int nr_ranks, int rank,
+	nccl_logger *log)
+{
+	return init(context,
+		(struct nccl_profiled){.mask = mask,
+			.at = (uintptr_t)context,
+			.hash = comm_hash,
+			.name = comm_name,
+			.rank = rank,
+			.nr_ranks = nr_ranks > 0 ? (uint32_t)nr_ranks : 0,
+			.version = (uint8_t)version},
+		nr_nodes, log);
 }
 
 static nccl_profiler_result init_v4(void **context, int *mask, const char *comm_name,
 	uint64_t comm_hash, int nr_nodes, int nr_ranks, int rank, nccl_logger *log)
 {
-	(void)nr_nodes;
-	(void)log;
-	return init(context, &(struct nccl_profiled){.mask = mask,
-				     .at = (uintptr_t)context,
-				     .hash = comm_hash,
-				     .name = comm_name,
-				     .rank = rank,
-				     .nr_ranks = nr_ranks > 0 ? (uint32_t)nr_ranks : 0,
-				     .version = 4});
-}
-
-static nccl_profiler_result init_v5(int version, void **context, uint64_t comm_hash, int *mask,
-	const char *comm_name, int nr_ranks, int rank)
-{
-	return init(context, &(struct nccl_profiled){.mask = mask,
-				     .at = (uintptr_t)context,
-				     .hash = comm_hash,
-				     .name = comm_name,
-				     .rank = rank,
-				     .nr_ranks = nr_ranks > 0 ? (uint32_t)nr_ranks : 0,
-				     .version = (uint8_t)version});
+	return init_since_v4(4, context, mask, comm_name, comm_hash, nr_nodes, nr_ranks, rank, log);
 }
 
 /* ---- what NCCL looks up ---- */
+
+/*
+ * The symbols are indirect: dlsym calls a function that returns the address. So a program's own
+ * plugin without a version of the interface hides ours of that version, and NCCL takes the version
+ * that both have. NULL also where gprof is not to be NCCL's plugin.
+ */
+typedef void nccl_symbol(void);
+
+static nccl_symbol *offer(int version, const void *plugin)
+{
+	bool is_offered = nccl_plugin_is_ours && nccl_plugin_next_allows(version);
+
+	return is_offered ? (nccl_symbol *)(uintptr_t)plugin : NULL;
+}
+
+#define SYMBOL(version)                                                 \
+	__attribute__((used)) static nccl_symbol *find_v##version(void) \
+	{                                                               \
+		return offer(version, &plugin_v##version);              \
+	}                                                               \
+	HOOK_EXPORT void ncclProfiler_v##version(void) __attribute__((ifunc("find_v" #version)));
 
 #define START(version)                                                  \
 	static nccl_profiler_result start_v##version(                   \
@@ -279,36 +444,35 @@ static nccl_profiler_result init_v5(int version, void **context, uint64_t comm_h
 		return start(version, context, handle, event);          \
 	}
 
-#define PLUGIN_V1(version)                                                        \
-	START(version)                                                            \
-	static nccl_profiler_result init_v1_##version(void **context, int *mask)  \
-	{                                                                         \
-		return init_v1(version, context, mask);                           \
-	}                                                                         \
-	HOOK_EXPORT extern const struct nccl_profiler_v1 ncclProfiler_v##version; \
-	const struct nccl_profiler_v1 ncclProfiler_v##version = {                 \
-		"gprof", init_v1_##version, start_v##version, stop, record_v1, finalize};
+#define PLUGIN_V1(version)                                                                \
+	START(version)                                                                    \
+	static nccl_profiler_result init_v1_##version(void **context, int *mask)          \
+	{                                                                                 \
+		return init_v1(version, context, mask);                                   \
+	}                                                                                 \
+	static const struct nccl_profiler_v1 plugin_v##version = {                        \
+		"gprof", init_v1_##version, start_v##version, stop, record_v1, finalize}; \
+	SYMBOL(version)
 
-#define PLUGIN_V5(version)                                                                    \
-	START(version)                                                                        \
-	static nccl_profiler_result init_v5_##version(void **context, uint64_t comm_hash,     \
-		int *mask, const char *comm_name, int nr_nodes, int nr_ranks, int rank,       \
-		nccl_logger *log)                                                             \
-	{                                                                                     \
-		(void)nr_nodes;                                                               \
-		(void)log;                                                                    \
-		return init_v5(version, context, comm_hash, mask, comm_name, nr_ranks, rank); \
-	}                                                                                     \
-	HOOK_EXPORT extern const struct nccl_profiler_v5 ncclProfiler_v##version;             \
-	const struct nccl_profiler_v5 ncclProfiler_v##version = {                             \
-		"gprof", init_v5_##version, start_v##version, stop, record_v4, finalize};
+#define PLUGIN_V5(version)                                                                   \
+	START(version)                                                                       \
+	static nccl_profiler_result init_v5_##version(void **context, uint64_t comm_hash,    \
+		int *mask, const char *comm_name, int nr_nodes, int nr_ranks, int rank,      \
+		nccl_logger *log)                                                            \
+	{                                                                                    \
+		return init_since_v4(version, context, mask, comm_name, comm_hash, nr_nodes, \
+			nr_ranks, rank, log);                                                \
+	}                                                                                    \
+	static const struct nccl_profiler_v5 plugin_v##version = {                           \
+		"gprof", init_v5_##version, start_v##version, stop, record_v4, finalize};    \
+	SYMBOL(version)
 
 PLUGIN_V1(1)
 PLUGIN_V1(2)
 PLUGIN_V1(3)
 START(4)
-HOOK_EXPORT extern const struct nccl_profiler_v4 ncclProfiler_v4;
-const struct nccl_profiler_v4 ncclProfiler_v4 = {
+static const struct nccl_profiler_v4 plugin_v4 = {
 	"gprof", init_v4, start_v4, stop, record_v4, finalize};
+SYMBOL(4)
 PLUGIN_V5(5)
 PLUGIN_V5(6)

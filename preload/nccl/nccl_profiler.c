@@ -86,6 +86,7 @@ static struct nccl_profiler_state {
 	_Atomic uint64_t nr_ops;
 	_Atomic uint32_t pid, salt; /* 0 before the first communicator */
 	atomic_bool is_wanted, is_full;
+	atomic_bool has_other; /* plugin, of any communicator */
 } state;
 
 static uint64_t get(_Atomic uint64_t *value)
@@ -142,21 +143,24 @@ static int wanted_mask(uint8_t version)
 	return version >= 6 ? mask | NCCL_PROFILE_CE_COLL : mask;
 }
 
-/* NCCL reads it with each operation, from any thread. */
+/* NCCL reads it with each operation, from any thread; the other plugin may change its own. */
 static void set_mask(const struct context *context)
 {
+	int mask = wanted_mask(context->what.version);
+
+	if (context->what.also) {
+		mask |= __atomic_load_n(context->what.also, __ATOMIC_RELAXED);
+	}
 	if (context->what.mask) {
-		__atomic_store_n(
-			context->what.mask, wanted_mask(context->what.version), __ATOMIC_RELAXED);
+		__atomic_store_n(context->what.mask, mask, __ATOMIC_RELAXED);
 	}
 }
 
 void nccl_profiler_set_enabled(bool is_wanted)
 {
-	if (atomic_exchange(&state.is_wanted, is_wanted) == is_wanted) {
-		return;
-	}
-	for (uint32_t i = 0; i < MAX_CONTEXTS; i++) {
+	bool is_changed = atomic_exchange(&state.is_wanted, is_wanted) != is_wanted;
+
+	for (uint32_t i = 0; (is_changed || state.has_other) && i < MAX_CONTEXTS; i++) {
 		if (atomic_load(&state.contexts[i].state) == CONTEXT_LIVE) {
 			set_mask(&state.contexts[i]);
 		}
@@ -215,6 +219,9 @@ nccl_handle nccl_profiler_open(const struct nccl_profiled *what)
 	}
 	make_salt();
 	context->what = *what;
+	if (what->also) {
+		atomic_store(&state.has_other, true);
+	}
 	context->name[0] = '\0';
 	if (what->name) {
 		strncpy(context->name, what->name, sizeof(context->name) - 1);

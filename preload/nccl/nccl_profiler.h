@@ -20,6 +20,7 @@
 
 /* A communicator, as init describes it. */
 struct nccl_profiled {
+	const int *also;   /* the mask of another plugin that NCCL serves through us; NULL: none */
 	int *mask;	   /* NCCL's, of the events that it sends; NULL: it has none */
 	uintptr_t at;	   /* an address within NCCL's own communicator */
 	uint64_t hash;	   /* 0: unknown */

@@ -150,7 +150,30 @@ if [[ $B != *san-* ]] && command -v valgrind >/dev/null; then
 	cost cost_transfer 12000
 fi
 
-# Less is asked of NCCL by default, and nothing where it is switched off or another plugin is there.
+# A plugin of the program's own gets what it asks for, with its own handles alone, and NCCL a version that both have.
+own=$T/libnccl-profiler.so
+gcc -D_GNU_SOURCE -I. "${sanitize[@]}" -fPIC -shared -fvisibility=default -o "$own" test/integ/own_plugin.c
+for version in 3 5; do
+	apis=$((version == 5 ? 40 : 0))
+	theirs="theirs: group 40 coll 40 p2p 40 transfer 320 step 0 kernel 160 api $apis, ended $((600 + apis)), states 160, parents 560, wrong 0"
+	NCCL_PROFILER_PLUGIN=$own play $version play
+	is "mask ${masks[version]}" "$(head -1 "$T/out")" "mask of both in version $version"
+	is "$theirs" "$(grep theirs "$T/out")" "events of their plugin in version $version"
+	LD_LIBRARY_PATH=$T play $version play
+	is "$theirs" "$(grep theirs "$T/out")" "events of a plugin that NCCL would find by itself"
+	NCCL_PROFILER_PLUGIN=$own play $version window
+	is "closed 74 closed 74" "$(head -2 "$T/out" | xargs)" "outside of windows their mask is left"
+	NCCL_PROFILER_PLUGIN=$own play $version hostile
+done
+NCCL_PROFILER_PLUGIN=$own record "$host" 6 play
+is "no plugin" "$(cat "$T/out")" "a version that their plugin has not"
+GPROF_NCCL=off NCCL_PROFILER_PLUGIN=$own record "$host" 3 play
+is "mask 74" "$(head -1 "$T/out")" "their plugin alone where gprof's is off"
+NCCL_PROFILER_PLUGIN=/nowhere.so play 6 play
+summary notices
+is 1 "$(query '[.notices.rows[] | select(.text | test("named /nowhere.so"))] | length')" "a plugin that cannot be loaded"
+
+# Less is asked of NCCL by default, and nothing where it is switched off or the program wants none.
 export GPROF_NCCL=network
 record "$host" 6 play
 is "mask 5662" "$(head -1 "$T/out")" "mask by default"
