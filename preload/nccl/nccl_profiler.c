@@ -74,6 +74,7 @@ struct context {
 	_Atomic enum context_state state;
 	_Atomic uint32_t generation; /* 16 bits of it are in the handle */
 	_Atomic uint32_t comm;	     /* id in the stream, 0: not known yet */
+	atomic_bool is_naming;	     /* a thread looks for it */
 	_Atomic uint32_t nr_fresh;   /* slots that were in use at least once */
 	_Atomic uint64_t free;	     /* 1 + the first free slot; a count of changes above */
 	void *_Atomic slots;	     /* stays for the next communicator */
@@ -263,14 +264,15 @@ void nccl_profiler_forget(void)
 
 /*
  * Its id in the stream. The entry of a communicator whose creation no hook saw is made by the end
- * of the first call on it.
+ * of the first call on it; until then, and to a thread that comes while another one is at this, it
+ * is unknown.
  */
 static uint32_t comm_of(struct context *context, uint64_t hash)
 {
 	uint32_t id = atomic_load_explicit(&context->comm, memory_order_relaxed);
 	struct nccl_comm_entry *entry;
 
-	if (id) {
+	if (id || atomic_exchange(&context->is_naming, true)) {
 		return id;
 	}
 	hash = hash ? hash : context->what.hash;
@@ -284,6 +286,7 @@ static uint32_t comm_of(struct context *context, uint64_t hash)
 	}
 	id = nccl_comm_id(entry, NULL, false);
 	atomic_store_explicit(&context->comm, id, memory_order_relaxed);
+	atomic_store(&context->is_naming, false);
 	return id;
 }
 

@@ -144,15 +144,16 @@ static void count(uint64_t *what, uint64_t by)
 
 static void *start_coll(struct comm *comm, void *parent)
 {
+	uint64_t sequence = __atomic_fetch_add(&comm->sequence, 1, __ATOMIC_RELAXED);
 	struct event event = {0};
 
-#define COLL(e)                                                                       \
-	(e).sequence = comm->sequence, (e).function = "AllReduce", (e).count = COUNT, \
-	(e).root = 3, (e).datatype = "ncclFloat32", (e).nr_channels = NR_CHANNELS,    \
-	(e).nr_warps = 8, (e).algorithm = "RING", (e).protocol = "LL128"
+#define COLL(e)                                                                               \
+	(e).sequence = sequence, (e).function = "AllReduce", (e).count = COUNT, (e).root = 3, \
+	(e).datatype = "ncclFloat32", (e).nr_channels = NR_CHANNELS, (e).nr_warps = 8,        \
+	(e).algorithm = "RING", (e).protocol = "LL128"
 	switch (host.version) {
 	case 1:
-		event.coll1 = (struct nccl_event_coll_v1){.sequence = comm->sequence,
+		event.coll1 = (struct nccl_event_coll_v1){.sequence = sequence,
 			.comm_hash = 77,
 			.function = 4,
 			.count = COUNT,
@@ -174,7 +175,6 @@ static void *start_coll(struct comm *comm, void *parent)
 	default:
 		COLL(event.coll4);
 	}
-	comm->sequence++;
 	return start(comm->context, &event, NCCL_PROFILE_COLL, parent);
 }
 
@@ -258,7 +258,7 @@ static void transfer(struct comm *comm, void *parent, int channel, bool is_send)
 static void operation(struct comm *comm)
 {
 	struct event api = {.coll_api = {.function = "AllReduce"}};
-	struct event ce = {.ce = {.sequence = comm->sequence,
+	struct event ce = {.ce = {.sequence = 1,
 				   .function = "AllGather",
 				   .count = COUNT,
 				   .datatype = "ncclFloat32"}};
