@@ -125,8 +125,9 @@ static struct nccl_comm_entry *put(uintptr_t at, uint64_t key, int32_t rank, uin
 	entry->rank = rank;
 	entry->nr_ranks = nr_ranks;
 	entry->is_hash = false;
+	atomic_store(&entry->naming, NCCL_COMM_UNNAMED);
 	entry->hash = 0;
-	entry->name[0] = '\0';
+	memset(entry->name, 0, sizeof(entry->name));
 	atomic_store(&entry->state, NCCL_COMM_UNWRITTEN);
 	memset((void *)&entry->nr_collectives, 0,
 		sizeof(*entry) - offsetof(struct nccl_comm_entry, nr_collectives));
@@ -221,13 +222,18 @@ struct nccl_comm_entry *nccl_comm_find_around(uintptr_t at)
 	return nearest;
 }
 
+/* Ranks of one process may share an entry; the first names it, and nobody reads a part of that. */
 void nccl_comm_name(struct nccl_comm_entry *comm, uint64_t hash, const char *name)
 {
-	if (comm->hash == hash && !strcmp(comm->name, name)) {
+	enum nccl_comm_naming unnamed = NCCL_COMM_UNNAMED;
+
+	if ((!hash && !*name) ||
+		!atomic_compare_exchange_strong(&comm->naming, &unnamed, NCCL_COMM_IS_NAMING)) {
 		return;
 	}
 	comm->hash = hash;
 	strncpy(comm->name, name, sizeof(comm->name) - 1);
+	atomic_store(&comm->naming, NCCL_COMM_NAMED);
 	atomic_store(&comm->state, NCCL_COMM_UNWRITTEN);
 }
 
@@ -292,6 +298,7 @@ static bool is_unknown(const struct nccl_comm_entry *comm)
 static void write_comm(struct nccl_comm_entry *comm, const void *function, bool is_asked)
 {
 	const nccl_comm *handle = (const nccl_comm *)atomic_load(&comm->handle);
+	bool is_named = atomic_load(&comm->naming) == NCCL_COMM_NAMED;
 	struct gprof_row_nccl_comm row = {
 		.tick = clock_raw(), .id = comm->id, .key = comm->key, .parent = comm->parent};
 
@@ -303,8 +310,8 @@ static void write_comm(struct nccl_comm_entry *comm, const void *function, bool 
 	}
 	row.rank = is_ambiguous(comm) ? -1 : comm->rank;
 	row.nr_ranks = comm->nr_ranks;
-	row.hash = comm->hash;
-	ring_emit(&row, GPROF_TABLE_nccl_comm, comm->name, strlen(comm->name));
+	row.hash = is_named ? comm->hash : 0;
+	ring_emit(&row, GPROF_TABLE_nccl_comm, comm->name, is_named ? strlen(comm->name) : 0);
 }
 
 uint32_t nccl_comm_id(struct nccl_comm_entry *comm, const void *function, bool may_ask)

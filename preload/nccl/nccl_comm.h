@@ -23,6 +23,8 @@
 /* Is it in the stream, and has the library identified it? */
 enum nccl_comm_row { NCCL_COMM_UNWRITTEN, NCCL_COMM_UNIDENTIFIED, NCCL_COMM_IDENTIFIED };
 
+enum nccl_comm_naming { NCCL_COMM_UNNAMED, NCCL_COMM_IS_NAMING, NCCL_COMM_NAMED };
+
 struct nccl_comm_entry {
 	_Atomic uintptr_t handle; /* 0 never used, NCCL_COMM_FREE, NCCL_COMM_BUSY or the handle */
 	uint32_t id;		  /* in the stream */
@@ -31,7 +33,8 @@ struct nccl_comm_entry {
 	_Atomic int32_t rank; /* -1: not queried yet, or unknown */
 	_Atomic uint32_t nr_ranks;
 	bool is_hash; /* the handle is NCCL's hash, which is the key, too */
-	/* NCCL's own, from its profiler plugin; 0 and empty: unknown. */
+	/* NCCL's own, from its profiler plugin. */
+	_Atomic enum nccl_comm_naming naming;
 	uint64_t hash;
 	char name[NCCL_COMM_NAME_BYTES];
 	_Atomic enum nccl_comm_row state;
