@@ -77,7 +77,7 @@ COMPLETIONS := $(BASHDIR)/gprof-report $(BASHDIR)/gprof-record $(ZSHDIR)/_gprof-
 install: all
 	$(call say,INSTALL,$(DESTDIR)$(PREFIX))
 	$(Q)install -d $(LIBDIR) $(BINDIR) $(MANDIR) $(DOCDIR) $(BASHDIR) $(ZSHDIR) $(FISHDIR)
-	$(Q)install -m 755 $(B)/libgprof.so $(LIBDIR)/libgprof.so
+	$(Q)install -m 755 $(B)/libgprof.so $(B)/libgprof-os.so $(LIBDIR)
 	$(Q)install -m 755 $(B)/gprof-report $(B)/gprof-record $(BINDIR)
 	$(Q)[ ! -e $(B)/gprof-report-mpi ] || install -m 755 $(B)/gprof-report-mpi $(BINDIR)/gprof-report-mpi
 	$(Q)install -m 644 $(MANUAL) $(MANDIR)
@@ -92,13 +92,13 @@ install: all
 
 uninstall:
 	$(call say,REMOVE,$(DESTDIR)$(PREFIX))
-	$(Q)rm -f $(LIBDIR)/libgprof.so $(BINDIR)/gprof-report $(BINDIR)/gprof-record $(BINDIR)/gprof-report-mpi \
+	$(Q)rm -f $(LIBDIR)/libgprof.so $(LIBDIR)/libgprof-os.so $(BINDIR)/gprof-report $(BINDIR)/gprof-record $(BINDIR)/gprof-report-mpi \
 		$(addprefix $(MANDIR)/,$(notdir $(MANUAL))) $(addprefix $(DOCDIR)/,$(notdir $(GUIDES))) $(COMPLETIONS)
 	$(Q)rmdir $(DOCDIR) 2>/dev/null || :
 	$(Q)if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 
 help:
-	@echo 'make            build/libgprof.so, build/gprof-record and build/gprof-report'
+	@echo 'make            build/libgprof.so, build/libgprof-os.so, build/gprof-record and build/gprof-report'
 	@echo 'make mpi        build/gprof-report-mpi: gprof-report reduce by the processes of an MPI job'
 	@echo 'make sim        the simulated CUDA libraries, in build/sim'
 	@echo 'make demo       a training program with and without gprof, then its tables and timeline'

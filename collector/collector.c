@@ -25,6 +25,7 @@
 #include "collector/cupti/device.h"
 #include "collector/drain.h"
 #include "collector/exit_message.h"
+#include "collector/ring/os_counts.h"
 #include "collector/sample/cpu_sample.h"
 #include "collector/sample/nvml.h"
 #include "collector/sample/sample.h"
@@ -536,6 +537,7 @@ static void begin_child(void)
 	callback_forget();
 	drain_forget(!state.may_attach);
 	can_record = ring_forget();
+	os_counts_forget();
 	batch_forget();
 	notice_forget();
 	loss_forget();

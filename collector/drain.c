@@ -31,6 +31,7 @@
 #include "collector/hang/hang.h"
 #include "collector/ring/correlation_ids.h"
 #include "collector/ring/ending.h"
+#include "collector/ring/os_counts.h"
 #include "collector/ring/ring.h"
 #include "collector/ring_to_rows.h"
 #include "collector/sample/cpu_sample.h"
@@ -189,16 +190,45 @@ static void emit_count(
 	ring_emit(&row, GPROF_TABLE_api_count, NULL, 0);
 }
 
+static struct gprof_row_os_count os_count_row(
+	const uint64_t *now, unsigned int call, uint64_t nr, uint64_t bytes)
+{
+	return (struct gprof_row_os_count){.begin = drain.counted,
+		.dur = *now,
+		.call = (uint16_t)(os_counts_first_call() + call),
+		.nr = nr,
+		.bytes = bytes};
+}
+
+static void add_os_count(void *now, unsigned int call, uint64_t nr, uint64_t bytes)
+{
+	if (stream_takes_counts()) {
+		*(struct gprof_row_os_count *)batch_add(GPROF_TABLE_os_count) =
+			os_count_row(now, call, nr, bytes);
+	} else {
+		loss_add(LOSS_LIMIT, nr);
+	}
+}
+
+static void emit_os_count(void *now, unsigned int call, uint64_t nr, uint64_t bytes)
+{
+	struct gprof_row_os_count row = os_count_row(now, call, nr, bytes);
+
+	ring_emit(&row, GPROF_TABLE_os_count, NULL, 0);
+}
+
 void drain_leave_counts(void)
 {
 	uint64_t now = clock_raw();
 
 	ring_take_counts(emit_count, &now);
+	os_counts_take(emit_os_count, &now);
 }
 
 static void take_counts(uint64_t now)
 {
 	ring_take_counts(add_count, &now);
+	os_counts_take(add_os_count, &now);
 	drain.counted = now;
 }
 

@@ -19,6 +19,7 @@
 #include "collector/stream/dictionary.h"
 #include "collector/stream/stream.h"
 #include "collector/util/loss.h"
+#include "collector/util/redact.h"
 
 #define NR_KNOWN_LAUNCHES 4096u
 /* cudaMemcpyKind */
@@ -162,6 +163,27 @@ static uint32_t inline_text(const struct gprof_row_head *head, size_t row_bytes)
 	} while (0)
 
 /*
+ * The name of a file, a peer or a program may have a secret in it, such as a user and a password
+ * before a host.
+ */
+static void take_os_call(const struct gprof_row_head *head)
+{
+	char text[GPROF_TEXT_BYTES];
+	const char *name = (const char *)head + sizeof(struct gprof_row_os_call);
+	struct gprof_row_os_call *row;
+	uint32_t id;
+
+	if (!head->text_bytes) {
+		batch_point(head->table, head);
+		return;
+	}
+	id = dictionary_text(text, redact_value(text, sizeof(text), "", name, head->text_bytes));
+	row = batch_slot(GPROF_TABLE_os_call);
+	*row = *(const struct gprof_row_os_call *)head;
+	row->name = id;
+}
+
+/*
  * The program may have overwritten the ring. Texts follow their rows there, so a row of a table
  * whose texts are addresses never comes from a ring.
  */
@@ -210,6 +232,9 @@ void ring_to_rows_add(void *context, struct ring_thread *thread, const struct gp
 		break;
 	case GPROF_TABLE_nccl_comm:
 		TAKE_NAMED(nccl_comm, head);
+		break;
+	case GPROF_TABLE_os_call:
+		take_os_call(head);
 		break;
 	case GPROF_TABLE_nvtx:
 		TAKE_NAMED(nvtx, head);

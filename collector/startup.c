@@ -15,6 +15,7 @@
 
 #include "collector/cupti/callback.h"
 #include "collector/cupti/record.h"
+#include "collector/ring/os_counts.h"
 #include "collector/ring/ring.h"
 #include "collector/sample/cpu_sample.h"
 #include "collector/sample/sample.h"
@@ -215,6 +216,19 @@ enum config_name startup_waits_for(void)
 	return (enum config_name)atomic_load(&waits_for);
 }
 
+/* Only where they can occur: most streams have none. */
+static void add_os_calls(uint64_t tick_mult)
+{
+	uint32_t first = 0;
+
+	for (unsigned int i = 0; os_counts_are_wanted() && os_counts_name(i); i++) {
+		uint32_t id = calls_find_or_add(os_counts_name(i), GPROF_API_THREAD);
+
+		first = i ? first : id;
+	}
+	os_counts_start(tick_mult, first);
+}
+
 /*
  * A process is recorded with the memory that it needs, or not at all; nothing is in the stream's
  * directory before that is known.
@@ -252,6 +266,7 @@ static int start(struct block_ticks *ticks)
 	}
 	start_progress_signal();
 	add_schema();
+	add_os_calls(ticks->mult);
 	callback_init(calls_find_or_add);
 	calls_add_rows();
 	facts_add_start();

@@ -75,6 +75,7 @@ static void forget(void)
 	nvtx_forget();
 	paddle_forget();
 	nccl_profiler_forget();
+	hooks_os_forget();
 }
 
 /* While nothing is recorded, PyTorch's operators and NCCL's events cost nothing. */
@@ -125,6 +126,7 @@ COMPAT_START_CODE static void init(void)
 	}
 	collector_init(hook_names, hook_calls, HOOK_NR_CALLS - 1);
 	collector_set_source(&source);
+	hooks_os_init();
 	atomic_store_explicit(&kernel_name_read, kernels_name, memory_order_release);
 }
 

@@ -26,4 +26,8 @@ void hooks_end_init(void);
 /* For the destructor: recording ends here, unless that is still to come. */
 void hooks_end_fini(void);
 
+/* Calls of the C library: is libgprof-os.so there; and in a forked child, what files were known. */
+void hooks_os_init(void);
+void hooks_os_forget(void);
+
 #endif

@@ -2,7 +2,8 @@
 # libgprof.so: preload/ and collector/, zstd linked in and hidden, nothing but libc needed.
 
 COLLECTOR_SRC := $(wildcard collector/*.c collector/*/*.c)
-PRELOAD_SRC   := $(wildcard preload/*.c preload/*/*.c)
+OS_SRC        := $(wildcard preload/os/*.c)
+PRELOAD_SRC   := $(filter-out $(OS_SRC),$(wildcard preload/*.c preload/*/*.c))
 PRELOAD_OBJ   := $(patsubst %.c,$(B)/%.o,$(PRELOAD_SRC) $(COLLECTOR_SRC))
 ZSTD_A        ?= $(firstword $(wildcard $(addsuffix /libzstd.a,/usr/lib/$(shell $(CC) -dumpmachine) /usr/local/lib /usr/lib64 /usr/lib)))
 
@@ -36,4 +37,20 @@ $(B)/libgprof.so: $(PRELOAD_OBJ) $(B)/exports.map
 	$(Q)$(CC) -shared -nostartfiles $(LDFLAGS) -Wl,--version-script=$(B)/exports.map -Wl,--exclude-libs,ALL \
 		-Wl,-z,lazy -Wl,-z,nodelete -Wl,-z,noseparate-code -Wl,--as-needed -o $@ $(PRELOAD_OBJ) $(ZSTD_A)
 
-all: $(B)/libgprof.so
+# libgprof-os.so: the second library. Its wrappers have the names of the C library's functions, which headers would
+# otherwise define themselves where the compiler fortifies. Functions whose versions differ have that of today's programs.
+OS_OBJ := $(patsubst %.c,$(B)/%.o,$(OS_SRC)) $(B)/preload/base/elf.o
+
+$(B)/preload/os/%.o: CPPFLAGS += -U_FORTIFY_SOURCE
+
+$(B)/exports_os.map: preload/preload.mk
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)printf 'GPROF_NONE { };\nGLIBC_2.3.2 { };\nGLIBC_2.15 { local: os_pthread_*; os_posix_*; etext; __start_*; __stop_*; };\n' >$@
+
+$(B)/libgprof-os.so: $(OS_OBJ) $(B)/exports_os.map
+	$(call say,LD,$@)
+	$(Q)$(CC) -shared -nostartfiles $(LDFLAGS) -Wl,--version-script=$(B)/exports_os.map \
+		-Wl,-z,lazy -Wl,-z,nodelete -Wl,-z,noseparate-code -Wl,--as-needed -o $@ $(OS_OBJ)
+
+all: $(B)/libgprof.so $(B)/libgprof-os.so

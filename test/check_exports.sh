@@ -11,7 +11,7 @@ readelf -h "$lib" | grep -q 'X86-64' || other=-U__x86_64__
 
 listed=$({ printf '#define HOOK(api,need,ret,name,params,args,facts) @name\n#define HOOK_MANUAL(api,need,ret,name,params,args) @name\n#define END(ret,name,params) @name\n#define CUPTI_HOOK(name,params) @name\n#define NCCL_HOOK(name,params,args,facts) @name\n#define CXX(symbol) @symbol\n#define LOADER(ret,name,params) @name\n#define READS(ret,name,params) @name\n#include "preload/hook/hooks.def"\n' |
 		gcc -E -P -I. ${other:+"$other"} -x c - | grep -o '@ *[A-Za-z0-9_]*' | tr -d '@ '
-	echo InitializeInjection; echo InitializeInjectionNvtx2; echo InitializeInjectionNvtxExtension; echo gprof_step; echo gprof_start; echo gprof_stop; echo gprof_stream; echo gprof_range_push; echo gprof_range_pop; printf "ncclProfiler_v%d\n" 1 2 3 4 5 6; } | sort -u)
+	echo InitializeInjection; echo InitializeInjectionNvtx2; echo InitializeInjectionNvtxExtension; echo gprof_step; echo gprof_start; echo gprof_stop; echo gprof_stream; echo gprof_range_push; echo gprof_range_pop; echo gprof_os_recorder; printf "ncclProfiler_v%d\n" 1 2 3 4 5 6; } | sort -u)
 exported=$(nm -D --extern-only --defined-only "$lib" | awk '$2 != "A" {print $3}' | sed 's/^dlopen@GLIBC_2.*/dlopen/' | grep -vE '^(_init|_fini|__asan|__ubsan|__tsan|__lsan|__sanitizer)' | sort -u)
 
 if ! diff <(echo "$listed") <(echo "$exported"); then
@@ -69,5 +69,27 @@ if [[ $lib != *san-* ]]; then
 		echo "$nr_jumps hooks jump to $nr_halves slow halves; none may call its own"
 		bad=1
 	fi
+fi
+
+# The second library: its list, the mark that it is there, and a version where glibc's versions differ.
+os=${B:-build}/libgprof-os.so
+listed=$({ printf '#define OS_CALL(name,kind) @name\n#include "collector/format/os_calls.def"\n' | gcc -E -P -I. -x c - | tr -d '@ ' | grep .
+	echo gprof_os_library; } | sort -u)
+exported=$(nm -D --extern-only --defined-only "$os" | awk '$2 != "A" {print $3}' | grep -vE '^(_init|_fini|__asan|__ubsan|__tsan|__lsan|__sanitizer)' | sort -u)
+if ! diff <(echo "$listed") <(sed 's/@@.*//' <<<"$exported"); then
+	echo "os_calls.def (<) and the exports of libgprof-os.so (>) differ"
+	bad=1
+fi
+versioned=
+[ -n "$other" ] || versioned=$'posix_spawn@@GLIBC_2.15\nposix_spawnp@@GLIBC_2.15\npthread_cond_timedwait@@GLIBC_2.3.2\npthread_cond_wait@@GLIBC_2.3.2'
+if [ "$(grep '@' <<<"$exported")" != "$versioned" ]; then
+	echo "libgprof-os.so must have these versions alone:"
+	echo "$versioned"
+	bad=1
+fi
+if [[ $lib != *san-* ]]; then
+	nm -D --undefined-only "$os" | grep -v '@GLIBC_' | grep -vE ' w gprof_os_recorder$' && { echo "libgprof-os.so needs more than libc"; bad=1; }
+	newest=$(nm -D --undefined-only "$os" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -1)
+	[ "$(printf 'GLIBC_2.17\n%s\n' "$newest" | sort -V | tail -1)" = GLIBC_2.17 ] || { echo "libgprof-os.so needs $newest"; bad=1; }
 fi
 exit $bad

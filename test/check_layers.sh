@@ -85,7 +85,10 @@ objects=$(sed -n "s#\(.*\)\.c\$#$B/\1.o#p" <<<"$files" | while read -r object; d
 if [ $# = 0 ] && { [ ! -e "$B/libgprof.so" ] || [ ! -e "$B/libgprof-report.a" ]; }; then
 	refuse "what the linker joins was not checked: nothing is built in $B/"
 fi
-hooks=$([ ! -e "$B/libgprof.so" ] || nm -D --defined-only "$B/libgprof.so" | sed 's/.* //; s/@.*//')
+# What the libraries stand in for. A function with a version has another name in C.
+hooks=$(for library in "$B/libgprof.so" "$B/libgprof-os.so"; do
+	[ ! -e "$library" ] || nm -D --defined-only "$library" | sed -n 's/.* //; s/@.*//; p; s/^p[a-z]*_/os_&/p'
+done)
 while IFS= read -r line; do
 	refuse "$line"
 done < <(awk -v B="$B/" '

@@ -221,6 +221,8 @@ enum gprof_fact {
 		"stack of the others")                                                             \
 	T(55, cpu_sample, GPROF_IS_EVENT | GPROF_IN_OWN_STEP,                                      \
 		"a sample of a thread that ran on a CPU in user mode")                             \
+	T(56, os_call, GPROF_FACTS_HOST, "a call of the C library that may wait")                  \
+	T(57, os_count, 0, "such calls that are only counted, of a function")                      \
 	T(58, nccl_op, GPROF_IN_OWN_STEP,                                                          \
 		"an operation of NCCL as its profiler plugin saw it: how NCCL ran it")             \
 	T(59, nccl_channel, GPROF_IN_OWN_STEP,                                                     \
@@ -293,8 +295,8 @@ enum gprof_fact {
 	C(t, uint8_t, api, UINT)
 
 /*
- * Every api_* table starts with these. correlation: 0 if unknown. source: enum gprof_source. result
- * is the API's return code.
+ * Every api_* table, and os_call, starts with these. correlation: 0 if unknown. source: enum
+ * gprof_source. result is the API's return code.
  */
 #define GPROF_COLUMNS_API_COMMON(C, t)                                                             \
 	C(t, uint64_t, begin, TICK)                                                                \
@@ -757,6 +759,28 @@ enum gprof_fact {
 	C(t, uint32_t, py_stack, UINT)
 
 /*
+ * result: errno, or the error that it returned; 0: it succeeded. object: the address of the lock or
+ * the like, or the thread, that it waits for. file: a number for what its descriptor means, 0: none,
+ * or unknown. name: that file, in the first row with its number alone; without a number, what the
+ * call was asked to open or to run.
+ */
+#define GPROF_COLUMNS_os_call(C, t)                                                                \
+	GPROF_COLUMNS_API_COMMON(C, t)                                                             \
+	C(t, int64_t, returned, INT)                                                               \
+	C(t, uint64_t, bytes, BYTES)                                                               \
+	C(t, uint64_t, object, ADDRESS)                                                            \
+	C(t, uint32_t, file, UINT)                                                                 \
+	C(t, uint32_t, name, STRING)
+
+/* begin, dur: when they were made. They were shorter than GPROF_OS_MIN_NS. */
+#define GPROF_COLUMNS_os_count(C, t)                                                               \
+	C(t, uint64_t, begin, TICK)                                                                \
+	C(t, uint64_t, dur, SPAN)                                                                  \
+	C(t, uint16_t, call, UINT)                                                                 \
+	C(t, uint64_t, nr, UINT)                                                                   \
+	C(t, uint64_t, bytes, BYTES)
+
+/*
  * Written when NCCL hands it to its proxy thread and to the GPU. op numbers the operations of the
  * process, from 1. call_begin: of the row of table nccl that it belongs to: of the call that asked for
  * it, or (NCCL before 2.28) of the call that started it, the end of a group; unknown: as time.
@@ -828,7 +852,7 @@ static inline int gprof_table_is(unsigned int table, unsigned int facts)
 	return table < GPROF_NR_TABLES && (facts_of[table] & facts);
 }
 
-/* The columns that every api_* table of calls begins with. */
+/* The columns that every api_* table of calls, and os_call, begins with. */
 #define GPROF_NR_API_COLUMNS 7
 
 /* struct gprof_row_NAME: the row as it is written into rings and handed to the encoder. */
@@ -847,6 +871,25 @@ enum gprof_api {
 	GPROF_API_DRIVER = 1,
 	GPROF_API_THREAD = 2,
 	GPROF_API_NCCL = 3,
+};
+
+/* What the functions of os_calls.def do. */
+enum gprof_os_kind {
+	GPROF_OS_UNKNOWN = 0, /* not in the list */
+	GPROF_OS_OPEN = 1,
+	GPROF_OS_CLOSE = 2,
+	GPROF_OS_READ = 3,
+	GPROF_OS_WRITE = 4,
+	GPROF_OS_SYNC = 5,    /* writes what was written to the disk */
+	GPROF_OS_CONNECT = 6, /* or accepts */
+	GPROF_OS_SEND = 7,
+	GPROF_OS_RECEIVE = 8,
+	GPROF_OS_POLL = 9, /* waits for descriptors */
+	GPROF_OS_SLEEP = 10,
+	GPROF_OS_LOCK = 11,
+	GPROF_OS_WAIT = 12, /* for what another thread signals */
+	GPROF_OS_JOIN = 13, /* waits for the end of a thread */
+	GPROF_OS_PROCESS = 14,
 };
 
 enum gprof_source {

@@ -12,7 +12,7 @@
 #include "collector/stream/dictionary.h"
 #include "collector/util/notice.h"
 
-#define MAX_ADDED 1024u
+#define MAX_ADDED 1280u
 
 static struct calls_hooks {
 	const char *names;

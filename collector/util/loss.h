@@ -36,6 +36,7 @@
 	L(LIMIT_FACTS, "name, sample or other fact beyond the part of GPROF_MAX_MB that is left "  \
 		       "to them (raise it)")                                                       \
 	L(LIMIT_STEP, "step, thread, window or sample after GPROF_MAX_MB (raise it)")              \
+	L(OS_NAME, "name of a file cut to 512 bytes (the event is kept)")                          \
 	L(TEXT, "text cut to 4096 bytes (the event is kept)")                                      \
 	L(NVTX_NAME, "NVTX domain or string registered before a fork or the first event, for "     \
 		     "which there was no memory (the event is kept, without its name)")            \

@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "collector/ring/os_counts.h"
 #include "collector/util/config.h"
 #include "collector/util/target.h"
 #include "preload/hook/hook.h"
@@ -66,7 +67,8 @@ static struct python_state {
 	atomic_bool is_traced_reported;
 	bool is_hooked;		     /* on_event is called */
 	bool has_hangs, has_samples; /* which want the stacks of all threads */
-	atomic_bool is_waited_for;   /* a forked child is to be sampled, and its recorder is cold */
+	bool has_os_calls;	     /* which want a recorder, and nothing of Python */
+	atomic_bool is_waited_for; /* a forked child is to be recorded, and its recorder is cold */
 	const char *why_no_calls, *why_no_threads, *why_no_gc;
 	const char *why;   /* it does not work; NULL if it does, or there is no Python */
 	const char *tried; /* what the try found wrong */
@@ -272,6 +274,12 @@ static void report_replaced(void)
 	}
 }
 
+/* Is anything wanted for which its frames, or other parts of it, are read? */
+static bool reads_python(void)
+{
+	return state.wanted || state.has_hangs || state.has_samples;
+}
+
 /* With the GIL: is this interpreter as we know it? If so, parts begin. */
 static void get_in(void)
 {
@@ -282,13 +290,13 @@ static void get_in(void)
 	}
 	ring_enter_profiler(&ring_tls, &mark);
 	strncpy(state.version, state.Py_GetVersion(), sizeof(state.version) - 1);
-	state.why = try_out();
+	state.why = reads_python() ? try_out() : NULL;
 	ring_leave_profiler(&ring_tls, &mark);
-	if (!state.why) {
+	if (reads_python() && !state.why) {
 		start();
 	}
-	/* A program that uses no GPU is sampled, too. */
-	if (state.has_samples) {
+	/* A program that uses no GPU is sampled, and has calls of the C library, too. */
+	if (state.has_samples || state.has_os_calls) {
 		recorder_ensure_started();
 	}
 }
@@ -351,13 +359,14 @@ static bool has_python(void)
 COMPAT_START_CODE static bool is_wanted(void)
 {
 	if (!config_is_asked(CONFIG_PYTHON) && !config_is_asked(CONFIG_HANG_TIMEOUT_S) &&
-		!config_is_asked(CONFIG_CPU_HZ)) {
+		!config_is_asked(CONFIG_CPU_HZ) && !os_counts_are_wanted()) {
 		return false;
 	}
 	state.wanted = (uint32_t)config_early(CONFIG_PYTHON) & ~(1u << PYTHON_OFF);
 	state.has_hangs = config_early(CONFIG_HANG_TIMEOUT_S) != 0;
 	state.has_samples = config_early(CONFIG_CPU_HZ) && !config_early(CONFIG_TIMER_ONLY);
-	return (state.wanted || state.has_hangs || state.has_samples) && has_python();
+	state.has_os_calls = os_counts_are_wanted() && !config_early(CONFIG_TIMER_ONLY);
+	return (reads_python() || state.has_os_calls) && has_python();
 }
 
 static void install_hook(void)
@@ -476,7 +485,8 @@ void python_start_report(void)
 void python_start_forget(void)
 {
 	atomic_store(&state.is_reported, false);
-	atomic_store(&state.is_waited_for, state.has_samples && atomic_load(&state.is_done));
+	atomic_store(&state.is_waited_for,
+		(state.has_samples || state.has_os_calls) && atomic_load(&state.is_done));
 	python_stack_forget();
 	python_module_forget();
 	python_call_forget();

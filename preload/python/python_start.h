@@ -2,7 +2,8 @@
 /*
  * Gets into Python's interpreter, only with GPROF_PYTHON, GPROF_HANG_TIMEOUT_S or GPROF_CPU_HZ:
  * without them, nothing of this room is active in the process. With GPROF_CPU_HZ the recorder
- * starts with the program, and also in its forked children.
+ * starts with the program, and also in its forked children; the same with libgprof-os.so, which
+ * needs nothing else of Python.
  */
 #ifndef PRELOAD_PYTHON_PYTHON_START_H
 #define PRELOAD_PYTHON_PYTHON_START_H

@@ -508,6 +508,15 @@ static struct call_top *top_of(struct budget *budget, enum host_state state)
 }
 
 /*
+ * Calls of the operating system in which other threads wait do not keep the GPU idle
+ * (host_states.c), and most of them are longer.
+ */
+static bool owns_gaps(const struct budget *budget, enum host_state state, unsigned int slot)
+{
+	return state != HOST_OS || budget->host.slots[slot].is_launching;
+}
+
+/*
  * Adds the call before this event. It had to wait until now, because the records behind it show
  * what it did: whether it launched work, and whether it waited for a copy.
  */
@@ -531,7 +540,7 @@ static void add_last_call(struct budget *budget)
 		(!budget->process->select || select_has_tick(budget->process, budget->call.tick))) {
 		add_to_top(top, budget->call.name, budget->call.end - budget->call.begin);
 	}
-	if (gap_owners_has(state)) {
+	if (gap_owners_has(state) && owns_gaps(budget, state, slot)) {
 		add_owner(budget, state, budget->call.begin, budget->call.end, budget->call.site);
 	}
 	add_state(budget, slot, state, budget->call.begin, budget->call.end);

@@ -16,7 +16,7 @@ struct budget_site {
 	uint32_t site;
 };
 
-#define GAP_OWNER_STATES (HOST_LOADER + 1u)
+#define GAP_OWNER_STATES (HOST_OS + 1u)
 
 struct gap_owner {
 	uint64_t begin, end;
@@ -34,11 +34,12 @@ void gap_owners_fini(struct gap_owners *owners);
 
 /*
  * Do times of a state have owners? Those of start-up, allocation, waits, copies that wait,
- * collections and loaders do.
+ * collections, loaders and calls of the operating system do.
  */
 static inline bool gap_owners_has(enum host_state state)
 {
-	return state <= HOST_STAGING || state == HOST_GC || state == HOST_LOADER;
+	return state <= HOST_STAGING || state == HOST_GC || state == HOST_LOADER ||
+	       state == HOST_OS;
 }
 
 void gap_owners_push(struct gap_owners *owners, const struct gap_owner *owner);

@@ -24,16 +24,33 @@ static uint32_t stack_of(
 	return op ? op->py_stack : 0;
 }
 
+/* The name of a call of the C library has its file: "read(/data/train.tar)". */
+static uint32_t call_name(struct part_owners *owners, const struct op_call *call)
+{
+	uint32_t name = process_call_name(owners->process, call->call, NULL), file = 0;
+	struct buf text = {0};
+
+	if (call->table == GPROF_TABLE_os_call) {
+		file = os_files_name(&owners->files, call->handle, 0);
+	}
+	if (file) {
+		buf_printf(&text, "%s(%s)", string_pool_text(name, NULL),
+			string_pool_text(file, NULL));
+		name = string_pool_intern(text.bytes, text.nr_bytes);
+		buf_fini(&text);
+	}
+	return name;
+}
+
 static uint32_t site_of(
 	void *context, uint32_t name, const struct op_call *call, const struct op *op)
 {
 	struct part_owners *owners = context;
 	const struct op *around = call ? op : op->parent;
 	struct gap_place_key key = {.what = name, .py_stack = stack_of(owners->process, call, op)};
-	uint8_t api;
 
 	if (!name) {
-		key.what = call ? process_call_name(owners->process, call->call, &api) : op->name;
+		key.what = call ? call_name(owners, call) : op->name;
 	}
 	while (around && around->is & OP_IS_AROUND) {
 		around = around->parent;
@@ -81,6 +98,7 @@ void part_owners_begin(struct part_owners *owners, struct budget *budget)
 	*owners = (struct part_owners){.process = budget->process};
 	counted_steps_init(&owners->counted, budget->process, false);
 	gap_places_init(&owners->places);
+	os_files_begin(&owners->files, budget->process);
 	budget->on_gap = on_gap;
 	budget->on_owned = on_owned;
 	budget->site_of = site_of;
@@ -155,5 +173,6 @@ void part_owners_end(struct part_owners *owners, struct part_owner longest[NR_BU
 	idmap_fini(&sums);
 	counted_steps_fini(&owners->counted);
 	gap_places_fini(&owners->places);
+	os_files_fini(&owners->files);
 	free(owners->ns);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where most of each part of a time budget comes from, in the steps that count. The owner of waits,
- * allocation, start-up and the data loader is the call or operator that the host was in for most of
- * a gap, that of other idle time the launch of the work that ends the gap. A copy belongs to its
- * call, communication to its kernel. With each stand the operator and the Python line around it.
+ * allocation, start-up, the data loader and calls of the operating system is the call (with its
+ * file) or operator that the host was in for most of a gap, that of other idle time the launch of
+ * the work that ends the gap. A copy belongs to its call, communication to its kernel. With each
+ * stand the operator and the Python line around it.
  *
  * Memory: 400 bytes for each place.
  */
@@ -12,12 +13,14 @@
 
 #include "report/budget/budget.h"
 #include "report/budget/gap_places.h"
+#include "report/model/os_files.h"
 #include "report/ops/counted_steps.h"
 
 struct part_owners {
 	struct process *process;
 	struct counted_steps counted;
 	struct gap_places places;
+	struct os_files files;
 	uint64_t (*ns)[NR_BUDGET_PARTS]; /* by place */
 	size_t nr_ns;
 };

@@ -21,7 +21,8 @@
 #include "report/util/buf.h"
 #include "report/util/err.h"
 
-#define LIBRARY "libgprof.so"
+#define LIBRARY	   "libgprof.so"
+#define OS_LIBRARY "libgprof-os.so"
 
 char *library_program_folder(void)
 {
@@ -73,15 +74,15 @@ static bool is_same_file(const char *a, const char *b)
 	       of_a.st_ino == of_b.st_ino;
 }
 
-/* The first entry of a list of libraries that is a libgprof.so; memory of the caller, or NULL. */
-static char *find_entry(const char *list)
+/* The first entry of a list of libraries of that name; memory of the caller, or NULL. */
+static char *find_entry(const char *list, const char *wanted)
 {
 	for (const char *at = list; *at;) {
 		size_t length = strcspn(at, " :");
 		char *entry = strndup(at, length);
 		const char *name = strrchr(entry, '/');
 
-		if (strcmp(name ? name + 1 : entry, LIBRARY) == 0) {
+		if (strcmp(name ? name + 1 : entry, wanted) == 0) {
 			return entry;
 		}
 		free(entry);
@@ -96,10 +97,10 @@ static char *find_entry(const char *list)
  * program's own libraries stay before this one, because the order of LD_PRELOAD is the order in
  * which their functions win.
  */
-char *library_preload(const char *library)
+static char *preload_recorder(const char *library)
 {
 	const char *present = getenv("LD_PRELOAD");
-	char *entry = find_entry(present ? present : ""), *value = NULL;
+	char *entry = find_entry(present ? present : "", LIBRARY), *value = NULL;
 
 	if (strpbrk(library, " :")) {
 		err_set(-EINVAL,
@@ -119,4 +120,48 @@ char *library_preload(const char *library)
 	}
 	free(entry);
 	return value;
+}
+
+/* The path of libgprof-os.so in the folder of the other library; memory of the caller, or NULL. */
+static char *find_os_library(const char *library)
+{
+	const char *slash = strrchr(library, '/');
+	char *path = NULL;
+
+	if (asprintf(&path, "%.*s%s", slash ? (int)(slash + 1 - library) : 0, library, OS_LIBRARY) <
+		0) {
+		path = NULL;
+	}
+	if (path && access(path, R_OK)) {
+		err_set(-ENOENT, "--os needs " OS_LIBRARY " beside " LIBRARY "; there is no '%s'",
+			path);
+		free(path);
+		path = NULL;
+	}
+	return path;
+}
+
+/* Behind the recorder, whose functions come first where both stand in for the same. */
+static char *add_os_library(char *list, const char *library)
+{
+	char *entry = find_entry(list, OS_LIBRARY);
+	char *path = entry ? NULL : find_os_library(library), *value = NULL;
+
+	if (entry) {
+		free(entry);
+		return list;
+	}
+	if (path && asprintf(&value, "%s:%s", list, path) < 0) {
+		value = NULL;
+	}
+	free(path);
+	free(list);
+	return value;
+}
+
+char *library_preload(const char *library, bool has_os)
+{
+	char *list = preload_recorder(library);
+
+	return list && has_os ? add_os_library(list, library) : list;
 }

@@ -30,6 +30,7 @@ struct launch {
 	char *library;
 	char *preload; /* of LD_PRELOAD */
 	enum form form;
+	bool has_os;	 /* libgprof-os.so is preloaded, too */
 	bool is_kernel;	 /* only to be installed */
 	bool has_report; /* at the end */
 	bool is_over;	 /* --help or --version was given and answered */
@@ -142,6 +143,9 @@ static int take_option(struct launch *launch, int option)
 		return set_variable(launch, VARIABLE_INDEX_TORCH, "shapes");
 	case OPTION_CPU:
 		return set_variable(launch, VARIABLE_INDEX_CPU_HZ, optarg ? optarg : USUAL_CPU_HZ);
+	case OPTION_OS:
+		launch->has_os = true;
+		return 0;
 	case OPTION_PRINT:
 		return set_form(launch, optarg);
 	case OPTION_LIBRARY:
@@ -323,7 +327,7 @@ int main(int argc, char **argv)
 					   "PROGRAM [ARGUMENT]...");
 	}
 	launch.library = launch.library ? launch.library : library_find();
-	launch.preload = launch.library ? library_preload(launch.library) : NULL;
+	launch.preload = launch.library ? library_preload(launch.library, launch.has_os) : NULL;
 	if (!launch.preload) {
 		status = fail(LAUNCH_FAILED, err_text());
 	} else if (launch.is_kernel) {

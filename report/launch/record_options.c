@@ -22,6 +22,9 @@ static const struct option_line own_options[] = {
 	OPTION("cpu", OPTION_CPU, "HZ",
 		"CPU samples with native and Python stacks: --cpu-hz, 99 unless given",
 		.is_joined = true),
+	OPTION("os", OPTION_OS, NULL,
+		"calls of the C library that take at least 1 us: files, sockets, sleeps, locks, "
+		"processes; preloads libgprof-os.so, too"),
 	OPTION("report", OPTION_REPORT, NULL,
 		"at the end, print on stderr the first lines of the report: what ran, the "
 		"step time, where it goes, what would save most; the default where stderr "

@@ -236,6 +236,7 @@ static bool is_wanted(const struct op_rows *rows, unsigned int table)
 		return true;
 	case GPROF_TABLE_api_alloc:
 	case GPROF_TABLE_api_sync:
+	case GPROF_TABLE_os_call:
 		return rows->want->has_calls || rows->want->records;
 	default:
 		return false;
@@ -402,6 +403,8 @@ static unsigned int handle_column_of(unsigned int table)
 		return COL_api_set_stream;
 	case GPROF_TABLE_api_sync:
 		return COL_api_sync_object;
+	case GPROF_TABLE_os_call:
+		return COL_os_call_file;
 	default:
 		return 0;
 	}
@@ -539,6 +542,8 @@ static uint32_t mask_of(const struct op_rows *rows, unsigned int table)
 		return COL_ALL(NR_COL_py_gc);
 	case GPROF_TABLE_api_launch:
 		return call_mask | COL_BIT(COL_api_launch_py_stack);
+	case GPROF_TABLE_os_call:
+		return call_mask | COL_BIT(COL_os_call_file);
 	default:
 		return call_mask;
 	}

@@ -34,7 +34,7 @@ struct op_range {
 	const struct op *op; /* the innermost one at its begin, NULL if none */
 };
 
-/* A call of CUDA. */
+/* A call of CUDA, or of the C library. */
 struct op_call {
 	uint64_t begin, end; /* ticks; the process's clock_map converts to ns */
 	uint32_t thread;
@@ -42,11 +42,11 @@ struct op_call {
 	uint32_t call;	      /* an id of the stream: process_call_name */
 	int32_t result;
 	uint64_t handle; /* the API's, of the stream of a launch, copy or set, or of what is waited
-			    for */
+			    for; of a call of the C library, the number of its file */
 	uint32_t step;	 /* in which it began, as in phase_segment: 0 before the first */
 	uint32_t py_stack; /* 0: not recorded */
 	uint32_t segment;  /* of phases, as an operator has it */
-	uint8_t table;	   /* GPROF_TABLE_api ... _api_sync */
+	uint8_t table;	   /* GPROF_TABLE_api ... _api_sync, or os_call */
 };
 
 struct graph_member;

@@ -22,12 +22,12 @@ export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-1767225600} # 2026-01-01, the year
 rm -rf "$B/deb"
 mkdir -p "$tree/DEBIAN" "$tree/usr/lib/$machine" "$doc" "$tree/usr/share/lintian/overrides" "$B/deb/debian"
 ${MAKE:-make} -s --no-print-directory install DESTDIR="$PWD/$tree" PREFIX=/usr B="$B" CC="$CC" >/dev/null
-mv "$tree/usr/lib/libgprof.so" "$tree/usr/lib/$machine/"
+mv "$tree"/usr/lib/libgprof*.so "$tree/usr/lib/$machine/"
 rm -f "$tree/usr/bin/gprof-report-mpi" # its MPI is that of the machine which built it
 mkdir -p "$tree/usr/share/zsh/vendor-completions"
 mv "$tree"/usr/share/zsh/site-functions/* "$tree/usr/share/zsh/vendor-completions/"
 rmdir "$tree/usr/share/zsh/site-functions"
-"$strip" --strip-unneeded "$tree/usr/lib/$machine/libgprof.so" "$tree"/usr/bin/*
+"$strip" --strip-unneeded "$tree/usr/lib/$machine"/libgprof*.so "$tree"/usr/bin/*
 gzip -9n "$tree"/usr/share/man/man1/*.1
 
 # The file of changes is the project's own; Debian wants to know who packed what, too.

@@ -23,7 +23,7 @@ wheel: $(MANUAL) $(COMPLETION)
 	$(if $(filter aarch64,$(ARCH)),,$(error a wheel can be built for this machine and for aarch64))
 	$(Q)env -u MAKEFLAGS -u MAKEOVERRIDES test/cross.sh wheel
 else
-wheel: $(B)/libgprof.so $(WHEEL)/gprof-report $(WHEEL)/gprof-record $(if $(TEXTS),,$(MANUAL) $(COMPLETION))
+wheel: $(B)/libgprof.so $(B)/libgprof-os.so $(WHEEL)/gprof-report $(WHEEL)/gprof-record $(if $(TEXTS),,$(MANUAL) $(COMPLETION))
 	$(Q)B=$(B) VERSION=$(VERSION) CC='$(CC)' report/package/wheel.sh
 endif
 

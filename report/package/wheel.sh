@@ -27,8 +27,8 @@ rm -rf "$tree"
 mkdir -p "$tree/$name.data/data/lib" "$tree/$name.data/data/share/man/man1" "$tree/$name.data/scripts" "$info/licenses" "$info/sboms"
 mkdir "$tree/gprof"
 cp report/python/gprof/*.py report/python/gprof/py.typed "$tree/gprof"
-cp "$B/libgprof.so" "$tree/$name.data/data/lib"
-"${CC%gcc}strip" --strip-unneeded "$tree/$name.data/data/lib/libgprof.so"
+cp "$B/libgprof.so" "$B/libgprof-os.so" "$tree/$name.data/data/lib"
+"${CC%gcc}strip" --strip-unneeded "$tree/$name.data/data/lib"/libgprof*.so
 cp "$texts"/man/*.1 "$tree/$name.data/data/share/man/man1"
 data=$tree/$name.data/data/share
 mkdir -p "$data/bash-completion/completions" "$data/zsh/site-functions" "$data/fish/vendor_completions.d"
@@ -85,7 +85,7 @@ sbom "$VERSION" "$machine" >"$info/sboms/gprof.spdx.json"
 
 find "$tree" -type d -exec chmod 755 {} +
 find "$tree" -type f -exec chmod 644 {} +
-chmod 755 "$tree/$name.data/scripts"/* "$tree/$name.data/data/lib/libgprof.so"
+chmod 755 "$tree/$name.data/scripts"/* "$tree/$name.data/data/lib"/libgprof*.so
 rm -f "$B/wheel"/*.whl
 "$python" -m wheel pack -d "$B/wheel" "$tree" >/dev/null
 echo "  $(echo "$B"/wheel/*.whl)"

@@ -141,6 +141,10 @@ static void add_column(struct event_table *table, const struct schema_table *sch
 	if (schema == schema_table(GPROF_TABLE_op) && c == COL_op_name) {
 		return;
 	}
+	/* `name` is that of the function. */
+	if (schema == schema_table(GPROF_TABLE_os_call) && c == COL_os_call_name) {
+		names = "path$";
+	}
 	if (c == 0 && (role == ROLE_HOST_TIME || role == ROLE_DEVICE_TIME)) {
 		table->time_column = table->nr_columns;
 	}

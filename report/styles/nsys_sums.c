@@ -29,13 +29,13 @@ static void merge(struct keyed_stats *merged, uint32_t name, uint32_t kind,
 	merged->rows[row].is_counted |= from->rows[from_row].is_counted;
 }
 
+/* Of the view of all APIs, those of CUDA alone. */
 static void merge_calls(struct keyed_stats *merged, const struct keyed_stats *calls, bool is_cuda)
 {
 	for (size_t i = 0; i < calls->nr_rows; i++) {
 		uint32_t api = calls->rows[i].kind;
 
-		if (is_cuda ? api == GPROF_API_RUNTIME || api == GPROF_API_DRIVER
-			    : api == GPROF_API_THREAD) {
+		if (!is_cuda || api == GPROF_API_RUNTIME || api == GPROF_API_DRIVER) {
 			merge(merged, calls->rows[i].name, CUDA_API, calls, i);
 		}
 	}
@@ -114,7 +114,7 @@ static struct table *make_table(struct keyed_stats *merged, const struct table_c
 	return table;
 }
 
-static struct table *call_table(void *view, bool is_cuda)
+static struct table *call_table(const struct keyed_stats *calls, bool is_cuda)
 {
 	static const struct table_column columns[] = {
 		NSYS_TIMES("Num Calls"),
@@ -123,20 +123,20 @@ static struct table *call_table(void *view, bool is_cuda)
 	struct keyed_stats merged;
 
 	keyed_stats_init(&merged);
-	merge_calls(&merged, view_keyed(&view_api, view), is_cuda);
+	merge_calls(&merged, calls, is_cuda);
 	return make_table(&merged, columns, KEYED_STATS_NR_NSYS_COLUMNS + 1, NULL);
 }
 
 struct table *nsys_api_sum(const struct nsys_ask *ask, void *const *views)
 {
 	(void)ask;
-	return call_table(views[0], true);
+	return call_table(view_keyed(&view_api, views[0]), true);
 }
 
 struct table *nsys_osrt_sum(const struct nsys_ask *ask, void *const *views)
 {
 	(void)ask;
-	return call_table(views[0], false);
+	return call_table(view_keyed(&view_os_runtime, views[0]), false);
 }
 
 struct table *nsys_kern_sum(const struct nsys_ask *ask, void *const *views)

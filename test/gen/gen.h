@@ -87,6 +87,9 @@ void gen_python(struct gen *gen);
 /* Steps with collections of Python's garbage: in each one, or rarely and long. */
 void gen_gc(struct gen *gen, bool is_rare);
 
+/* Steps whose GPU waits for calls of the C library; see gen_os.c. */
+void gen_os(struct gen *gen);
+
 /* CPU samples with native stacks. */
 void gen_cpu(struct gen *gen, bool has_python);
 

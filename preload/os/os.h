@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Between libgprof-os.so, which stands in for functions of the C library, and the recorder in
+ * libgprof.so. Each refers weakly to a symbol of the other, which the loader binds: so nothing
+ * looks a name up while the program runs, and each library works where the other is missing.
+ */
+#ifndef PRELOAD_OS_OS_H
+#define PRELOAD_OS_OS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum os_id {
+#define OS_CALL(name, kind) OS_##name,
+#include "collector/format/os_calls.def"
+	OS_NR,
+};
+
+/* A call that has returned. */
+struct os_call {
+	uint64_t begin;	  /* as os_recorder.begin returned it, not 0 */
+	int64_t result;	  /* what it returned */
+	uint64_t bytes;	  /* that it moved */
+	uint64_t object;  /* the address of what it waits for, 0: none */
+	const char *path; /* that it was asked to open, NULL: none */
+	int fd;		  /* -1: none */
+	uint32_t file;	  /* of `fd`, where the call has closed that; else 0 */
+	uint16_t call;	  /* enum os_id */
+	uint16_t error;	  /* errno, or the error that it returned; 0: it succeeded */
+};
+
+/* All functions keep errno, take no lock and allocate nothing; any thread, also signal handlers. */
+struct os_recorder {
+	uint32_t size; /* of this structure: libraries of other builds do not match */
+	uint32_t nr_calls;
+	/* While bit 0 is clear, nothing is recorded. */
+	const _Atomic uint32_t *mode;
+	/* Begins a call. Returns 0 if it is not one of the program. */
+	uint64_t (*begin)(void);
+	void (*end)(const struct os_call *call);
+	/*
+	 * The descriptors are closed, or mean other files, now; those that are none are left out.
+	 * Returns the number of the first one's file, 0 if it has none.
+	 */
+	uint32_t (*forget)(int first, int last);
+};
+
+/* In libgprof.so. */
+extern const struct os_recorder gprof_os_recorder __attribute__((weak, visibility("default")));
+
+/* In libgprof-os.so: it is there. */
+extern const char gprof_os_library __attribute__((weak, visibility("default")));
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files and peers of calls that move bytes, or make them durable: how much, how fast, and which
+ * thread waits. A file that is both read and written has two rows.
+ */
+#include <stdlib.h>
+
+#include "report/analysis/view.h"
+#include "report/model/os_files.h"
+#include "report/model/os_threads.h"
+
+struct io_view {
+	struct view_input input;
+	struct keyed_stats files; /* the kind is enum gprof_os_kind; sizes are bytes */
+	struct os_files names;	  /* of the current process */
+	struct os_threads threads;
+	struct os_row_threads *threads_of; /* of each row */
+	struct idmap kinds;		   /* uint32_t 1 + kind, by call, of the current process */
+	bool has_calls;
+};
+
+static const struct scan_want wants[] = {
+	{GPROF_TABLE_os_call,
+		COL_BIT(COL_api_dur) | COL_BIT(COL_api_thread) | COL_BIT(COL_api_call) |
+			COL_BIT(COL_os_call_bytes) | COL_BIT(COL_os_call_file) |
+			COL_BIT(COL_os_call_name),
+		0},
+};
+
+static void init(void *state)
+{
+	idmap_init(&((struct io_view *)state)->kinds, sizeof(uint32_t));
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct io_view *view = context;
+
+	os_files_begin(&view->names, process);
+	idmap_fini(&view->kinds);
+	idmap_init(&view->kinds, sizeof(uint32_t));
+}
+
+static unsigned int find_kind(struct io_view *view, const struct process *process, uint64_t call)
+{
+	uint32_t *kind = idmap_put(&view->kinds, call);
+
+	if (!*kind) {
+		*kind = 1 + os_kind_of(process_call_name(process, call, NULL));
+	}
+	return *kind - 1;
+}
+
+static bool moves(unsigned int kind)
+{
+	return kind == GPROF_OS_READ || kind == GPROF_OS_WRITE || kind == GPROF_OS_SYNC ||
+	       kind == GPROF_OS_SEND || kind == GPROF_OS_RECEIVE;
+}
+
+static void on_batch(void *context, struct process *process, const struct batch *b)
+{
+	struct io_view *view = context;
+
+	view->has_calls = true;
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		unsigned int kind = find_kind(view, process, b->col[COL_api_call][i]);
+		uint64_t ns = clock_map_duration(&process->host_clock, b->col[COL_api_dur][i]);
+		uint32_t name, row;
+
+		if (!moves(kind)) {
+			continue;
+		}
+		name = os_files_name(
+			&view->names, b->col[COL_os_call_file][i], b->col[COL_os_call_name][i]);
+		row = keyed_stats_find(&view->files, (uint64_t)kind << 32 | name, name, kind);
+		histogram_add(&view->files.times, row, ns);
+		histogram_grow(&view->files.sizes, row);
+		histogram_add(&view->files.sizes, row, b->col[COL_os_call_bytes][i]);
+		os_threads_add(
+			&view->threads, row, process, (uint32_t)b->col[COL_api_thread][i], ns);
+	}
+}
+
+/* ---- the table ---- */
+
+enum column { BYTES = KEYED_STATS_NR_COLUMNS, MEAN_BYTES, RATE, THREADS, THREAD, KIND, NAME };
+
+static const struct table_column columns[] = {
+	KEYED_STATS_COLUMNS("% of I/O time"),
+	[BYTES] = TABLE_COLUMN("bytes", "Bytes", TABLE_SIZE),
+	[MEAN_BYTES] = TABLE_COLUMN(
+		"avg_bytes", "Avg bytes", TABLE_SIZE, .is_minor = true, .help = "of a call"),
+	[RATE] = TABLE_COLUMN("rate", "Rate", TABLE_RATE,
+		.help = "bytes by the time in these calls; several threads may be in them at once"),
+	[THREADS] = TABLE_COLUMN("threads", "Threads", TABLE_COUNT, .is_minor = true),
+	[THREAD] = TABLE_COLUMN("thread", "Mostly in", TABLE_NAME, .is_minor = true,
+		.help = "the thread with the most time in these calls"),
+	[KIND] = TABLE_COLUMN("kind", "Kind", TABLE_TEXT),
+	[NAME] = TABLE_COLUMN("name", "File or peer", TABLE_NAME),
+};
+
+static void fill_row(const struct io_view *view, size_t i, struct table_cell *cells)
+{
+	const struct keyed_stats_row *row = &view->files.rows[i];
+	const struct os_row_threads *threads = &view->threads_of[i];
+	uint64_t bytes = histogram_sum(&view->files.sizes.groups[i]);
+	uint64_t ns = histogram_sum(&view->files.times.groups[i]);
+
+	table_set_integer(&cells[BYTES], bytes);
+	table_set_integer(&cells[MEAN_BYTES], bytes / view->files.times.groups[i].count);
+	if (ns && row->kind != GPROF_OS_SYNC) {
+		table_set_number(&cells[RATE], (double)bytes * 1e9 / (double)ns);
+	}
+	table_set_integer(&cells[THREADS], threads->nr);
+	table_set_integer(&cells[THREAD], threads->most);
+	table_set_string(&cells[KIND], os_kind_name(row->kind));
+	if (row->name) {
+		table_set_integer(&cells[NAME], row->name);
+	}
+}
+
+static void fill_table(void *state, struct table *table)
+{
+	struct io_view *view = state;
+	double total_ns;
+
+	keyed_stats_finish(&view->files);
+	total_ns = keyed_stats_total_ns(&view->files);
+	free(view->threads_of);
+	view->threads_of = os_threads_of_rows(&view->threads, view->files.nr_rows);
+	for (size_t i = 0; i < view->files.nr_rows; i++) {
+		fill_row(view, i, keyed_stats_add(&view->files, i, total_ns, table));
+	}
+	table_sort(table, "total");
+	keyed_stats_note(&view->files, table);
+	if (!view->has_calls) {
+		table_note(table, "No I/O was recorded; gprof-record --os records it.");
+	} else if (table->nr_rows) {
+		table_note(table,
+			"Calls below GPROF_OS_MIN_NS are in view os-runtime alone. Memory "
+			"maps, io_uring and page faults are not recorded.");
+	}
+}
+
+static void fini(void *state)
+{
+	struct io_view *view = state;
+
+	os_files_fini(&view->names);
+	os_threads_fini(&view->threads);
+	idmap_fini(&view->kinds);
+	free(view->threads_of);
+}
+
+VIEW(io, 317) = {
+	.name = "io",
+	.subject = VIEW_ABOUT_HOST,
+	.help = "files and sockets by the time that threads read and write them",
+	.about = "Shares are of the time of all calls in the table.",
+	.is_empty_hidden = true,
+	.title = "File and socket I/O",
+	VIEW_COLUMNS(columns),
+	VIEW_KEYED_STATE(struct io_view, files),
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, NULL},
+	.init = init,
+	.fill = fill_table,
+	.fini = fini,
+};

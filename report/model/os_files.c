@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A row names a file by a number, and the first row with it has the name, in whichever thread and
+ * step that was. So names are read from all blocks before the rows are. In most blocks both columns
+ * are constant, which costs nothing to decode.
+ */
+#include "report/model/os_files.h"
+
+#include <string.h>
+
+#include "report/stream/stream.h"
+
+unsigned int os_kind_of(uint32_t name)
+{
+	static const struct {
+		const char *name;
+		unsigned int kind;
+	} calls[] = {
+#define OS_CALL(name, kind) {#name, GPROF_OS_##kind},
+#include "collector/format/os_calls.def"
+	};
+	const char *text = string_pool_text(name, NULL);
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		if (strcmp(calls[i].name, text) == 0) {
+			return calls[i].kind;
+		}
+	}
+	return GPROF_OS_UNKNOWN;
+}
+
+const char *os_kind_name(unsigned int kind)
+{
+	static const char *const names[] = {
+		[GPROF_OS_UNKNOWN] = "other",
+		[GPROF_OS_OPEN] = "open",
+		[GPROF_OS_CLOSE] = "close",
+		[GPROF_OS_READ] = "read",
+		[GPROF_OS_WRITE] = "write",
+		[GPROF_OS_SYNC] = "sync",
+		[GPROF_OS_CONNECT] = "connect",
+		[GPROF_OS_SEND] = "send",
+		[GPROF_OS_RECEIVE] = "receive",
+		[GPROF_OS_POLL] = "poll",
+		[GPROF_OS_SLEEP] = "sleep",
+		[GPROF_OS_LOCK] = "lock",
+		[GPROF_OS_WAIT] = "wait",
+		[GPROF_OS_JOIN] = "join",
+		[GPROF_OS_PROCESS] = "process",
+	};
+
+	return names[kind < sizeof(names) / sizeof(names[0]) ? kind : GPROF_OS_UNKNOWN];
+}
+
+void os_files_fini(struct os_files *files)
+{
+	if (files->process) {
+		idmap_fini(&files->names);
+	}
+	*files = (struct os_files){0};
+}
+
+static void add_names(struct os_files *files, const struct batch *batch)
+{
+	for (uint32_t i = 0; i < batch->nr_rows; i++) {
+		uint64_t file = batch->col[COL_os_call_file][i];
+		uint64_t name = batch->col[COL_os_call_name][i];
+
+		if (file && name) {
+			*(uint32_t *)idmap_put(&files->names, file) =
+				process_string(files->process, name);
+		}
+	}
+}
+
+void os_files_begin(struct os_files *files, struct process *process)
+{
+	os_files_fini(files);
+	files->process = process;
+	idmap_init(&files->names, sizeof(uint32_t));
+	for (size_t i = 0; i < process->stream->nr_blocks; i++) {
+		struct batch batch;
+
+		if (stream_block_table(process->stream, i) == GPROF_TABLE_os_call &&
+			!stream_load(process->stream, i,
+				COL_BIT(COL_os_call_file) | COL_BIT(COL_os_call_name), 0, &batch)) {
+			add_names(files, &batch);
+		}
+	}
+}
+
+uint32_t os_files_name(const struct os_files *files, uint64_t file, uint64_t name)
+{
+	const uint32_t *known = file ? idmap_get(&files->names, file) : NULL;
+
+	if (known) {
+		return *known;
+	}
+	return name ? process_string(files->process, name) : 0;
+}

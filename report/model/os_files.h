@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calls of the C library (table os_call, or those of other profilers): what their functions do, and
+ * which files they are about.
+ */
+#ifndef REPORT_MODEL_OS_FILES_H
+#define REPORT_MODEL_OS_FILES_H
+
+#include "report/model/model.h"
+
+/* What the function of that name (of string_pool.h) does: enum gprof_os_kind. */
+unsigned int os_kind_of(uint32_t name);
+
+/* A word for it, such as "read". */
+const char *os_kind_name(unsigned int kind);
+
+/* Names of files by their numbers in a process. Zero-initialized. */
+struct os_files {
+	const struct process *process;
+	struct idmap names; /* uint32_t of string_pool.h */
+};
+
+/* Reads the names of a process, in place of those of another one. */
+void os_files_begin(struct os_files *files, struct process *process);
+void os_files_fini(struct os_files *files);
+
+/* What a row of os_call is about, by its columns: a number of string_pool.h; 0: unknown. */
+uint32_t os_files_name(const struct os_files *files, uint64_t file, uint64_t name);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A hash of the sums of each row and thread. Which thread has most is decided at the end, by time,
+ * then by number, so that it does not depend on the order of rows.
+ */
+#include "report/model/os_threads.h"
+
+#include <string.h>
+
+#include "report/util/hash.h"
+
+struct os_thread {
+	struct {
+		const struct process *process;
+		uint32_t row, thread;
+	} key;
+	uint64_t ns;
+	UT_hash_handle hh;
+};
+
+void os_threads_add(struct os_threads *threads, uint32_t row, const struct process *process,
+	uint32_t thread, uint64_t ns)
+{
+	struct os_thread key, *found;
+
+	memset(&key, 0, sizeof(key));
+	key.key.process = process;
+	key.key.row = row;
+	key.key.thread = thread;
+	hash_put(threads->all, key, &key.key, found);
+	found->ns += ns;
+}
+
+void os_threads_fini(struct os_threads *threads)
+{
+	hash_free(threads->all);
+	threads->all = NULL;
+}
+
+static uint32_t name_of(const struct os_thread *thread)
+{
+	const struct model_thread *known =
+		idmap_get(&thread->key.process->threads, thread->key.thread);
+	uint32_t tid = process_tid(thread->key.process, thread->key.thread);
+	struct buf text = {0};
+	uint32_t name;
+
+	if (known && known->name) {
+		buf_printf(&text, "%s (%u)", string_pool_text(known->name, NULL), tid);
+	} else {
+		buf_printf(&text, "thread %u", tid);
+	}
+	name = string_pool_intern(text.bytes, text.nr_bytes);
+	buf_fini(&text);
+	return name;
+}
+
+static bool is_more(const struct os_thread *a, const struct os_thread *b)
+{
+	return !b || a->ns > b->ns || (a->ns == b->ns && a->key.thread < b->key.thread);
+}
+
+struct os_row_threads *os_threads_of_rows(const struct os_threads *threads, size_t nr)
+{
+	struct os_row_threads *rows = mem_zeroed(nr + 1, sizeof(*rows));
+	const struct os_thread **most = mem_zeroed(nr + 1, sizeof(*most));
+
+	for (const struct os_thread *each = threads->all; each; each = each->hh.next) {
+		rows[each->key.row].nr++;
+		if (is_more(each, most[each->key.row])) {
+			most[each->key.row] = each;
+		}
+	}
+	for (size_t i = 0; i < nr; i++) {
+		if (most[i]) {
+			rows[i].most_ns = most[i]->ns;
+			rows[i].most = name_of(most[i]);
+		}
+	}
+	free(most);
+	return rows;
+}

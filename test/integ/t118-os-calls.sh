@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# libgprof-os.so: calls of the C library. Counts and bytes are exactly those of the program, and strace sees the same;
+# what the calls return is as without gprof; files, sockets, locks and sleeps that are slow are named.
+. "$(dirname "$0")/lib.sh"
+need REPORT JQ
+[[ $B != *san-* ]] || skip "a sanitizer stands in for the same functions"
+program=$ROOT/$B/integ/s_os
+os=$ROOT/$B/libgprof-os.so
+mkdir -p "$T/work" && cd "$T/work" || exit 1
+
+# run [VARIABLE=VALUE...]: the program with both libraries, in a clean folder.
+run()
+{
+	rm -rf "$GPROF_DIR" "$T/work"/*
+	env "$@" LD_PRELOAD="$(preload):$os" "$program" "$T/counts" >"$T/out" 2>"$T/err"
+	rc=$?
+	is 0 "$rc" "exit status of s_os $*"
+	is "" "$(diff "$T/plain.out" "$T/out")" "what the calls return, $*"
+}
+
+plain "$program" "$T/plain.counts"
+is 0 "$plain_rc" "exit status without gprof"
+
+# same_counts WHAT: the program's own counts are those of view os-runtime.
+same_counts()
+{
+	summary os-runtime
+	is "" "$(diff <(awk '$3 > 0 {print $2, $3, $4}' "$T/counts" | sort) \
+		<(query '.os_runtime.rows[] | "\(.name) \(.calls) \(.bytes)"' |
+			grep -E "^($(awk '{print $2}' "$T/counts" | paste -sd'|')) " | sort))" "counts, $1"
+}
+
+run
+same_counts "1 us"
+is 0 "$(query '[.os_runtime.rows[] | select(.total_ns > 0 and .min_ns < 1000)] | length')" "calls below 1 us with a time"
+ok test "$(query '.os_runtime.rows[] | select(.name == "pthread_mutex_lock").short')" -gt 5000
+# Each call as an event, and each call only counted.
+run GPROF_OS_MIN_NS=0
+same_counts "all events"
+is 0 "$(query '[.os_runtime.rows[].short] | add')" "counted calls where all are events"
+run GPROF_OS_MIN_NS=1000000000
+same_counts "all counted"
+is 0 "$(query '[.os_runtime.rows[] | .calls - .short] | add')" "events where all are counted"
+
+# ---- what was slow ----
+
+run
+summary os-runtime,io,locks,losses
+is "[]" "$(query '.losses.rows | tojson')" "losses"
+# 20 reads of a pipe whose other end pauses for 5 ms before each write.
+fifo='.io.rows[] | select(.name == "'$T/work/slow.fifo'" and .kind == "read")'
+is "20 10240" "$(query "$fifo | \"\(.calls) \(.bytes)\"")" "reads of the slow pipe"
+ok test "$(query "$fifo.median_ns")" -ge 4000000
+is "$T/work/slow.fifo" "$(query '.io.rows[0].name')" "the slowest file"
+is 1 "$(query "$fifo.threads")" "threads that read it"
+# 4 threads hold a lock for 2 ms, 5 times each.
+lock='[.locks.rows[] | select(.name == "pthread_mutex_lock")] | max_by(.total_ns)'
+# The first one may get it 5 times in a row, and the main thread takes it later.
+ok test "$(query "$lock.threads")" -ge 3
+ok test "$(query "$lock.total_ns")" -ge 30000000
+ok test "$(query '.os_runtime.rows[] | select(.name == "nanosleep").min_ns')" -ge 2000000
+# Peers by their addresses, of both ends.
+is 2 "$(query '[.io.rows[] | select(.kind == "receive" and (.name | test("^127.0.0.1:[0-9]+$")))] | length')" "a peer"
+# Errors are counted: ENOENT, EBADF, EINTR, ETIMEDOUT.
+is 1 "$(query '.os_runtime.rows[] | select(.name == "pthread_cond_timedwait").failed')" "timeouts"
+is 1 "$(query '.os_runtime.rows[] | select(.name == "poll").failed')" "interrupted calls"
+is "$(query '[.os_runtime.rows[] | select(.failed > 0)] | length > 2')" true "functions with errors"
+
+# ---- the other ways to have it ----
+
+# Nothing of libc is replaced without the library, and it is silent without the recorder.
+rm -rf "$GPROF_DIR"
+LD_PRELOAD=$(preload) "$program" >"$T/out" 2>"$T/err"
+summary os-runtime
+is 0 "$(query '.os_runtime.rows | length')" "calls without libgprof-os.so"
+rm -rf "$GPROF_DIR" "$T/work"/*
+LD_PRELOAD=$os "$program" >"$T/out" 2>"$T/err"
+is "" "$(diff "$T/plain.out" "$T/out")" "what the calls return without the recorder"
+is "" "$(cat "$T/err")" "messages without the recorder"
+# In the other order of libraries.
+rm -rf "$GPROF_DIR" "$T/work"/*
+LD_PRELOAD=$os:$(preload) "$program" "$T/counts" >"$T/out" 2>"$T/err"
+same_counts "the other order"
+# gprof-record finds it, adds it once, and refuses where it is missing.
+rm -rf "$GPROF_DIR" "$T/work"/*
+"$ROOT/$B/gprof-record" --os --no-report "$program" "$T/counts" >"$T/out" 2>"$T/err"
+is 0 "$?" "exit status of gprof-record --os"
+same_counts "gprof-record --os"
+is 1 "$(LD_PRELOAD=$os "$ROOT/$B/gprof-record" --os --print-env 2>/dev/null | grep -o 'libgprof-os.so' | wc -l)" "times that it is preloaded"
+cp "$ROOT/$B/libgprof.so" "$T/libgprof.so"
+"$ROOT/$B/gprof-record" --os --no-report --library "$T/libgprof.so" /bin/true >"$T/out" 2>"$T/err"
+is 125 "$?" "exit status where the library is missing"
+ok grep -q 'needs libgprof-os.so beside libgprof.so' "$T/err"
+
+# ---- another witness ----
+
+# Those functions that are one system call each, which nothing else in the program makes.
+if command -v strace >/dev/null && strace -f -o /dev/null true 2>/dev/null; then
+	rm -rf "$GPROF_DIR" "$T/work"/*
+	env -u GPROF_DIR strace -f -c -o "$T/strace" "$program" "$T/counts" >"$T/out" 2>/dev/null
+	for pair in fsync:fsync fdatasync:fdatasync pwrite64:pwrite writev:writev readv:readv accept:accept connect:connect; do
+		is "$(awk -v name="${pair#*:}" '$2 == name {print $3}' "$T/counts")" \
+			"$(awk -v name="${pair%:*}" '$NF == name {print $4}' "$T/strace")" "calls of ${pair%:*} by strace"
+	done
+else
+	echo "# strace cannot run here: no second witness"
+fi
+finish
