@@ -35,10 +35,11 @@ extern char **environ;
 #define NAMES(N)                                                                                   \
 	N(open)                                                                                    \
 	N(openat)                                                                                  \
-	N(creat) N(close) N(dup2) N(read) N(pread) N(readv) N(write) N(pwrite) N(writev) N(        \
-		fsync) N(fdatasync) N(fopen) N(fclose) N(fread) N(fwrite) N(fflush) N(connect)     \
-		N(accept) N(send) N(sendto) N(sendmsg) N(recv) N(recvfrom) N(recvmsg) N(poll)      \
-			N(ppoll) N(select) N(pselect) N(epoll_wait) N(epoll_pwait) N(nanosleep)    \
+	N(creat)                                                                                   \
+	N(close) N(dup2) N(read) N(pread) N(readv) N(write) N(pwrite) N(writev) N(fsync) N(        \
+		fdatasync) N(fopen) N(fclose) N(fread) N(fwrite) N(fflush) N(connect) N(accept)    \
+		N(send) N(sendto) N(sendmsg) N(recv) N(recvfrom) N(recvmsg) N(poll) N(ppoll)       \
+			N(select) N(pselect) N(epoll_wait) N(epoll_pwait) N(nanosleep)             \
 				N(clock_nanosleep) N(usleep) N(sleep) N(pthread_mutex_lock) N(     \
 					pthread_rwlock_rdlock) N(pthread_rwlock_wrlock)            \
 					N(pthread_cond_wait) N(pthread_cond_timedwait) N(sem_wait) \
@@ -120,7 +121,7 @@ static void use_files(void)
 	SAY("close", CALL(close, fd));
 	SAY("closed", MOVE(read, fd, block, 1));
 	SAY("errno", errno);
-	SAY("missing", CALL(open, "no/such", O_RDONLY));
+	SAY("missing", CALL(open, "no/such?password=hunter2", O_RDONLY));
 	SAY("errno", errno);
 	fd = CALL(openat, AT_FDCWD, "data.bin", O_RDONLY);
 	SAY("dup2", CALL(dup2, fd, 700));
