@@ -95,6 +95,29 @@ cp "$ROOT/$B/libgprof.so" "$T/libgprof.so"
 is 125 "$?" "exit status where the library is missing"
 ok grep -q 'needs libgprof-os.so beside libgprof.so' "$T/err"
 
+# A Python program that uses no GPU is recorded, and so is its forked child, under the names of their own files.
+if command -v python3 >/dev/null; then
+	rm -rf "$GPROF_DIR"
+	cat >"$T/read.py" <<-END
+		import os, sys, time
+		child = os.fork()
+		if not child:
+		    with open("$T/work/child.txt", "wb") as file:
+		        file.write(bytes(1000000))
+		        file.flush()
+		        os.fsync(file.fileno())
+		    sys.exit(0)
+		print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+		time.sleep(0.01)
+	END
+	"$ROOT/$B/gprof-record" --os --no-report python3 "$T/read.py" >"$T/out" 2>"$T/err"
+	is 0 "$(cat "$T/out")" "output of Python"
+	summary os-runtime,io
+	is "1000000" "$(query '.io.rows[] | select(.name == "'$T/work/child.txt'" and .kind == "write").bytes')" "bytes that Python's child wrote"
+	is 1 "$(query '.io.rows[] | select(.name == "'$T/work/child.txt'" and .kind == "sync").calls')" "fsync of Python's child"
+	ok test "$(query '[.os_runtime.rows[] | select(.kind == "sleep").max_ns] | max')" -ge 9000000
+fi
+
 # ---- another witness ----
 
 # Those functions that are one system call each, which nothing else in the program makes.
