@@ -85,6 +85,7 @@ struct shape_info {
 struct call_info {
 	uint32_t name;
 	uint8_t kind; /* enum call_kind */
+	uint8_t api;
 	bool is_async, is_graph;
 };
 
@@ -100,6 +101,7 @@ void advice_facts_init(struct advice_facts *facts, struct process *process)
 	idmap_init(&facts->ops, sizeof(uint32_t));
 	idmap_init(&facts->places, sizeof(bool));
 	gap_places_init(&facts->gap_places);
+	os_files_begin(&facts->os_files, process);
 }
 
 void advice_facts_fini(struct advice_facts *facts)
@@ -109,6 +111,7 @@ void advice_facts_fini(struct advice_facts *facts)
 	idmap_fini(&facts->calls);
 	idmap_fini(&facts->ops);
 	idmap_fini(&facts->places);
+	os_files_fini(&facts->os_files);
 	free(facts->is_recorded);
 	counted_steps_fini(&facts->counted);
 	gap_places_fini(&facts->gap_places);
@@ -219,7 +222,7 @@ static const struct call_info *make_info(struct advice_facts *facts, const struc
 {
 	struct call_info *info = idmap_put(&facts->calls, call->call);
 
-	info->name = process_call_name(facts->process, call->call, NULL);
+	info->name = process_call_name(facts->process, call->call, &info->api);
 	info->kind = (uint8_t)call_kind_of(info->name);
 	info->is_async = advice_call_is_async(info->name);
 	info->is_graph = strstr(string_pool_text(info->name, NULL), "GraphLaunch") != NULL;
@@ -515,13 +518,23 @@ void advice_facts_take_record(struct advice_facts *facts, const struct op_record
 
 /* ---- gaps ---- */
 
+/* Of a call of the C library, with its file. */
+static uint32_t call_name(struct advice_facts *facts, const struct op_call *call)
+{
+	uint32_t name = info_of(facts, call)->name;
+
+	return call->table == GPROF_TABLE_os_call
+		       ? os_files_call(&facts->os_files, name, call->handle)
+		       : name;
+}
+
 uint32_t advice_facts_site(
 	struct advice_facts *facts, uint32_t name, const struct op_call *call, const struct op *op)
 {
 	const struct op_call own = {.py_stack = call ? call->py_stack : op->py_stack};
 	const struct op *around = call ? op : op->parent;
 	const struct gap_place_key key = {.what = name	 ? name
-						  : call ? info_of(facts, call)->name
+						  : call ? call_name(facts, call)
 							 : op->name,
 		.op = op_name_of(facts, around),
 		.py_stack = stack_of(facts, &own, around)};

@@ -15,6 +15,7 @@
 #include "report/analysis/utilization.h"
 #include "report/budget/gap_places.h"
 #include "report/model/model.h"
+#include "report/model/os_files.h"
 #include "report/ops/counted_steps.h"
 #include "report/ops/op_walk.h"
 #include "report/util/buf.h"
@@ -202,6 +203,7 @@ struct advice_facts {
 	struct advice_launched launched; /* the last launch: more of it may come */
 	bool *is_recorded;		 /* steps, as phases_step counts */
 	struct counted_steps counted;
+	struct os_files os_files;
 };
 
 void advice_facts_init(struct advice_facts *facts, struct process *process);

@@ -88,7 +88,8 @@ struct replay_change {
 
 enum replay_item {
 	REPLAY_ITEM_OPERATOR,
-	REPLAY_ITEM_CALL,
+	REPLAY_ITEM_CALL,    /* of CUDA, HIP or the like */
+	REPLAY_ITEM_OS_CALL, /* of the operating system */
 	REPLAY_ITEM_ACTIVITY,
 };
 

@@ -115,7 +115,9 @@ static void find_facts(struct build *build)
 		facts->is_in_loader |= item->is_loader;
 		if (build->names) {
 			facts->scales |= build->names->scales_of(build->names->context, item->name,
-				item->is_call ? REPLAY_ITEM_CALL : REPLAY_ITEM_OPERATOR);
+				item->is_os	? REPLAY_ITEM_OS_CALL
+				: item->is_call ? REPLAY_ITEM_CALL
+						: REPLAY_ITEM_OPERATOR);
 		}
 		outer = (uint32_t)place + 1;
 	}

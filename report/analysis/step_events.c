@@ -716,9 +716,10 @@ void step_loader_add_call(struct step_loader *load, const struct op_call *call)
 	item->is_call = true;
 	item->thread = call->thread;
 	item->name = process_call_name(load->process, call->call, &api);
+	item->is_os = api == GPROF_API_THREAD;
 	item->correlation = call->correlation;
 	set_role(load, item, call);
-	if (api != GPROF_API_THREAD) {
+	if (!item->is_os) {
 		see(load, begin, end);
 	}
 }

@@ -44,6 +44,7 @@ struct step_item {
 	uint64_t correlation; /* of a call */
 	uint8_t role;	      /* enum call_role */
 	bool is_call;
+	bool is_os;	    /* a call of the operating system */
 	bool is_range;	    /* the user's: says little, what lies in it does */
 	bool is_loader;	    /* the training loop waits for a batch */
 	bool is_collective; /* of the host, see host_collectives.h */

@@ -24,6 +24,7 @@ enum gap_cost {
 	/* waits, and all else in gaps that a wait opened (host_state_is_of_wait); and copies from
 	 * the GPU */
 	GAP_COST_WAIT,
+	GAP_COST_OS,	 /* calls of the operating system, in gaps that no wait opened */
 	GAP_COST_UPLOAD, /* calls that wait for copies to the GPU, and these */
 	GAP_COST_GC,
 	GAP_COST_LOADER,

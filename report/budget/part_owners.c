@@ -27,19 +27,11 @@ static uint32_t stack_of(
 /* The name of a call of the C library has its file: "read(/data/train.tar)". */
 static uint32_t call_name(struct part_owners *owners, const struct op_call *call)
 {
-	uint32_t name = process_call_name(owners->process, call->call, NULL), file = 0;
-	struct buf text = {0};
+	uint32_t name = process_call_name(owners->process, call->call, NULL);
 
-	if (call->table == GPROF_TABLE_os_call) {
-		file = os_files_name(&owners->files, call->handle, 0);
-	}
-	if (file) {
-		buf_printf(&text, "%s(%s)", string_pool_text(name, NULL),
-			string_pool_text(file, NULL));
-		name = string_pool_intern(text.bytes, text.nr_bytes);
-		buf_fini(&text);
-	}
-	return name;
+	return call->table == GPROF_TABLE_os_call
+		       ? os_files_call(&owners->files, name, call->handle)
+		       : name;
 }
 
 static uint32_t site_of(

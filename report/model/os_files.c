@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "report/stream/stream.h"
+#include "report/util/buf.h"
 
 unsigned int os_kind_of(uint32_t name)
 {
@@ -97,4 +98,18 @@ uint32_t os_files_name(const struct os_files *files, uint64_t file, uint64_t nam
 		return *known;
 	}
 	return name ? process_string(files->process, name) : 0;
+}
+
+uint32_t os_files_call(const struct os_files *files, uint32_t function, uint64_t file)
+{
+	uint32_t name = os_files_name(files, file, 0);
+	struct buf text = {0};
+
+	if (!name) {
+		return function;
+	}
+	buf_printf(&text, "%s(%s)", string_pool_text(function, NULL), string_pool_text(name, NULL));
+	name = string_pool_intern(text.bytes, text.nr_bytes);
+	buf_fini(&text);
+	return name;
 }

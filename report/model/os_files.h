@@ -27,4 +27,7 @@ void os_files_fini(struct os_files *files);
 /* What a row of os_call is about, by its columns: a number of string_pool.h; 0: unknown. */
 uint32_t os_files_name(const struct os_files *files, uint64_t file, uint64_t name);
 
+/* The function, with its file where that is known, as "read(/data/train.tar)". */
+uint32_t os_files_call(const struct os_files *files, uint32_t function, uint64_t file);
+
 #endif

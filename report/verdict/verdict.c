@@ -65,6 +65,7 @@ const char *const verdict_cause_names[NR_VERDICT_CAUSES] = {
 	[VERDICT_STRAGGLER] = "straggler",
 	[VERDICT_LOADER] = "loader",
 	[VERDICT_GC] = "garbage_collection",
+	[VERDICT_OS] = "os_calls",
 	[VERDICT_READBACK] = "sync_readback",
 	[VERDICT_ALLOCATION] = "alloc_free",
 	[VERDICT_LAUNCH] = "launch",
@@ -84,6 +85,7 @@ static const enum replay_removal removals[NR_VERDICT_CAUSES] = {
 	[VERDICT_STRAGGLER] = REPLAY_NO_STRAGGLERS,
 	[VERDICT_LOADER] = REPLAY_NO_LOADER,
 	[VERDICT_GC] = NR_REPLAY_REMOVALS,
+	[VERDICT_OS] = NR_REPLAY_REMOVALS,
 	[VERDICT_READBACK] = REPLAY_NO_SYNC,
 	[VERDICT_ALLOCATION] = NR_REPLAY_REMOVALS,
 	[VERDICT_LAUNCH] = REPLAY_NO_LAUNCHES,
@@ -99,12 +101,12 @@ static const enum replay_removal removals[NR_VERDICT_CAUSES] = {
 
 static bool has_change(enum verdict_cause cause)
 {
-	return cause == VERDICT_ALLOCATION || cause == VERDICT_GC ||
+	return cause == VERDICT_ALLOCATION || cause == VERDICT_GC || cause == VERDICT_OS ||
 	       removals[cause] < NR_REPLAY_REMOVALS;
 }
 
 /* The scales of the replay whose factor is 0: their items take no time. */
-enum { SCALE_ALLOCATORS = 1, SCALE_COLLECTIONS = 2, SCALE_KNOWN = 4 };
+enum { SCALE_ALLOCATORS = 1, SCALE_COLLECTIONS = 2, SCALE_OS = 4, SCALE_KNOWN = 8 };
 
 /* A name is looked at once, as that of a call and as that of an operator. */
 static uint32_t scales_of(void *context, uint32_t name, enum replay_item item)
@@ -116,9 +118,16 @@ static uint32_t scales_of(void *context, uint32_t name, enum replay_item item)
 		*scales = SCALE_KNOWN | (op_is_collection(name) ? SCALE_COLLECTIONS : 0u) |
 			  (call_kind_of(name) == CALL_ALLOC ? SCALE_ALLOCATORS : 0u);
 	}
-	return *scales & (item == REPLAY_ITEM_OPERATOR	    ? SCALE_COLLECTIONS
-				 : item == REPLAY_ITEM_CALL ? SCALE_ALLOCATORS
-							    : 0u);
+	switch (item) {
+	case REPLAY_ITEM_OPERATOR:
+		return *scales & SCALE_COLLECTIONS;
+	case REPLAY_ITEM_CALL:
+		return *scales & SCALE_ALLOCATORS;
+	case REPLAY_ITEM_OS_CALL:
+		return SCALE_OS;
+	default:
+		return 0;
+	}
 }
 
 /*
@@ -136,6 +145,8 @@ static void choose_changes(struct verdict *verdict)
 			change->scales = SCALE_ALLOCATORS;
 		} else if (cause == VERDICT_GC) {
 			change->scales = SCALE_COLLECTIONS;
+		} else if (cause == VERDICT_OS) {
+			change->scales = SCALE_OS;
 		} else if (has_change(cause)) {
 			change->removals = 1u << removals[cause];
 		}
@@ -475,6 +486,7 @@ static void add_gpu_idle(struct verdict *verdict)
 	if (verdict->figures.has_steps) {
 		add(verdict, VERDICT_ALLOCATION, state(verdict, HOST_ALLOCATION));
 	}
+	add(verdict, VERDICT_OS, undrained(verdict, HOST_OS));
 	add_host(verdict);
 	add(verdict, VERDICT_GAPS, part(verdict, BUDGET_LATENCY));
 }

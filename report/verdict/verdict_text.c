@@ -27,6 +27,7 @@ static const unsigned int costs_of[NR_VERDICT_CAUSES] = {
 	[VERDICT_STARTUP] = 1u << GAP_COST_STARTUP,
 	[VERDICT_LOADER] = 1u << GAP_COST_LOADER,
 	[VERDICT_GC] = 1u << GAP_COST_GC,
+	[VERDICT_OS] = 1u << GAP_COST_OS,
 	[VERDICT_READBACK] = 1u << GAP_COST_WAIT,
 	[VERDICT_ALLOCATION] = 1u << GAP_COST_ALLOCATION,
 	[VERDICT_LAUNCH] = 1u << GAP_COST_HOST,
@@ -312,6 +313,12 @@ void verdict_add_sentence(
 	case VERDICT_GC:
 		add_gc_sentence(verdict, out);
 		add_change(verdict, finding, gc_change(verdict), out);
+		return;
+	case VERDICT_OS:
+		buf_text(out,
+			"The GPU waits while the launching thread is in calls of the operating "
+			"system");
+		add_change(verdict, finding, "making them earlier or in another thread", out);
 		return;
 	case VERDICT_READBACK:
 		buf_text(out, "The GPU is idle after the host waited for it");

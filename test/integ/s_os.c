@@ -32,21 +32,17 @@ extern char **environ;
 
 /* ---- counts ---- */
 
-#define NAMES(N)                                                                                   \
-	N(open)                                                                                    \
-	N(openat)                                                                                  \
-	N(creat)                                                                                   \
-	N(close) N(dup2) N(read) N(pread) N(readv) N(write) N(pwrite) N(writev) N(fsync) N(        \
-		fdatasync) N(fopen) N(fclose) N(fread) N(fwrite) N(fflush) N(connect) N(accept)    \
-		N(send) N(sendto) N(sendmsg) N(recv) N(recvfrom) N(recvmsg) N(poll) N(ppoll)       \
-			N(select) N(pselect) N(epoll_wait) N(epoll_pwait) N(nanosleep)             \
-				N(clock_nanosleep) N(usleep) N(sleep) N(pthread_mutex_lock) N(     \
-					pthread_rwlock_rdlock) N(pthread_rwlock_wrlock)            \
-					N(pthread_cond_wait) N(pthread_cond_timedwait) N(sem_wait) \
-						N(sem_timedwait) N(pthread_barrier_wait)           \
-							N(pthread_join) N(fork) N(posix_spawn)     \
-								N(system) N(wait4) N(waitpid)      \
-									N(waitid)
+/* clang-format off */
+#define NAMES(N) \
+	N(open) N(openat) N(creat) N(close) N(dup2) N(read) N(pread) N(readv) N(write) \
+	N(pwrite) N(writev) N(fsync) N(fdatasync) N(fopen) N(fclose) N(fread) N(fwrite) \
+	N(fflush) N(connect) N(accept) N(send) N(sendto) N(sendmsg) N(recv) N(recvfrom) \
+	N(recvmsg) N(poll) N(ppoll) N(select) N(pselect) N(epoll_wait) N(epoll_pwait) \
+	N(nanosleep) N(clock_nanosleep) N(usleep) N(sleep) N(pthread_mutex_lock) \
+	N(pthread_rwlock_rdlock) N(pthread_rwlock_wrlock) N(pthread_cond_wait) \
+	N(pthread_cond_timedwait) N(sem_wait) N(sem_timedwait) N(pthread_barrier_wait) \
+	N(pthread_join) N(fork) N(posix_spawn) N(system) N(wait4) N(waitpid) N(waitid)
+/* clang-format on */
 
 enum {
 #define N(name) NAME_##name,

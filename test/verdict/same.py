@@ -184,7 +184,7 @@ def owners(have):
     """Of one process: what has most of a part in the budget is the first place of the finding that the part alone costs."""
     parts = {row["part"]: row for row in have["budget"]}
     for finding in have["findings"]:
-        row = parts.get({"loader": "Idle: data loader", "garbage_collection": "Idle: garbage collection", "gaps": "Idle: latency"}.get(finding["cause"]))
+        row = parts.get({"loader": "Idle: data loader", "garbage_collection": "Idle: garbage collection", "os_calls": "Idle: OS calls", "gaps": "Idle: latency"}.get(finding["cause"]))
         places = verdict.PLACE.findall(finding["places"] or "")
         if have["headline"][0]["processes"] == 1 and have["headline"][0]["helpers"] == 0 and row and places:
             ns = float(places[0][0].replace(",", "")) * verdict.UNITS[places[0][1]]
