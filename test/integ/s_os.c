@@ -59,13 +59,13 @@ static _Atomic uint64_t calls[NR_NAMES], bytes[NR_NAMES];
 		calls[NAME_##name]++;              \
 		r;                                 \
 	})
-#define MOVE(name, ...)                                        \
-	({                                                     \
-		ssize_t r = (ssize_t)CALL(name, __VA_ARGS__);  \
-		int error = errno;                             \
-		bytes[NAME_##name] += r > 0 ? (uint64_t)r : 0; \
-		errno = error;                                 \
-		r;                                             \
+#define MOVE(name, ...)                                                \
+	({                                                             \
+		ssize_t moved = (ssize_t)CALL(name, __VA_ARGS__);      \
+		int error = errno;                                     \
+		bytes[NAME_##name] += moved > 0 ? (uint64_t)moved : 0; \
+		errno = error;                                         \
+		moved;                                                 \
 	})
 
 #define SAY(what, value) printf("%s %ld\n", what, (long)(value))
