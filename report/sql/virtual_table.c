@@ -86,17 +86,17 @@ static int disconnect(sqlite3_vtab *vtab)
 	return SQLITE_OK;
 }
 
-/* Is the other side a value that stands in the statement? Then one pass finds its rows. */
-static bool is_constant(sqlite3_index_info *info, int constraint)
+/* The other side, if it is a value that stands in the statement: then one pass finds its rows. */
+static sqlite3_value *constant_of(sqlite3_index_info *info, int constraint)
 {
 #if SQLITE_VERSION_NUMBER >= 3038000
 	sqlite3_value *value;
 
-	return sqlite3_vtab_rhs_value(info, constraint, &value) == SQLITE_OK && value;
+	return sqlite3_vtab_rhs_value(info, constraint, &value) == SQLITE_OK ? value : NULL;
 #else
 	(void)info;
 	(void)constraint;
-	return false;
+	return NULL;
 #endif
 }
 
@@ -124,7 +124,7 @@ static void find_keys(struct planning *planning)
 		if (is_new && planning->nr_keys < EVENT_INDEX_KEYS) {
 			planning->keys[planning->nr_keys] = (unsigned int)constraint->iColumn;
 			planning->constraints[planning->nr_keys++] = i;
-			planning->nr_constant += is_constant(planning->info, i);
+			planning->nr_constant += constant_of(planning->info, i) != NULL;
 		}
 	}
 }
@@ -166,7 +166,7 @@ static char time_bound_of(const struct planning *planning, int i)
 static bool has_moving_bound(const struct planning *planning)
 {
 	for (int i = 0; i < planning->info->nConstraint; i++) {
-		if (time_bound_of(planning, i) && !is_constant(planning->info, i)) {
+		if (time_bound_of(planning, i) && !constant_of(planning->info, i)) {
 			return true;
 		}
 	}
@@ -244,6 +244,39 @@ static void plan_scan(struct planning *planning, char *text, double nr_rows)
 	info->idxNum = PLAN_SCAN;
 }
 
+/*
+ * A text is equal to no number, so a comparison with one would silently find nothing, or
+ * everything. Returns whether that is what it asks for, and says how it is written.
+ */
+static bool is_text_of_number(sqlite3_vtab *vtab, unsigned int column, sqlite3_value *value)
+{
+	const struct event_table *table = ((struct virtual_table *)vtab)->table;
+	const char *name = table->columns[column].name;
+
+	if (table->columns[column].type != EVENT_COLUMN_TEXT ||
+		sqlite3_value_type(value) != SQLITE_TEXT) {
+		return false;
+	}
+	sqlite3_free(vtab->zErrMsg);
+	vtab->zErrMsg =
+		sqlite3_mprintf("%s.%s holds the number of a text: compare string(%s) with a text",
+			table->name, name, name);
+	return true;
+}
+
+static bool compares_texts(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+	for (int i = 0; i < info->nConstraint; i++) {
+		sqlite3_value *value = constant_of(info, i);
+		int column = info->aConstraint[i].iColumn;
+
+		if (value && column >= 0 && is_text_of_number(vtab, (unsigned int)column, value)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
 	struct planning planning = {.table = (struct virtual_table *)vtab, .info = info};
@@ -251,6 +284,9 @@ static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 	double nr_rows = (double)event_scan_nr_rows(&planning.table->tables->input, table);
 	char text[PLAN_TEXT_BYTES];
 
+	if (compares_texts(vtab, info)) {
+		return SQLITE_ERROR;
+	}
 	find_keys(&planning);
 	snprintf(text, sizeof(text), "%llx", (unsigned long long)info->colUsed);
 	if (planning.nr_keys > planning.nr_constant || has_moving_bound(&planning)) {
@@ -397,6 +433,9 @@ static int filter_index(struct cursor *cursor, const struct virtual_table *table
 			of.keys[of.nr_keys] = (unsigned int)strtoul(plan, &end, 10);
 			plan = end;
 			of.columns |= 1ull << of.keys[of.nr_keys];
+			if (is_text_of_number(cursor->base.pVtab, of.keys[of.nr_keys], *values)) {
+				return SQLITE_ERROR;
+			}
 			/* A key that is no whole number equals nothing. */
 			cursor->is_end |= !whole_number(*values, &cursor->keys[of.nr_keys++]);
 		} else {

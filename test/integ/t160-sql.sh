@@ -130,6 +130,10 @@ wrong 'SQL, line 1, column 22: no such table: kernell; did you mean kernel?' 'SE
 wrong 'SQL, line 2, column 1: no such column: dur_n; did you mean dur_ns?' "SELECT
 dur_n FROM kernel"
 wrong 'SQL, line 1, column 1: near "SELEC": syntax error' 'SELEC 1'
+for condition in "name = 'k'" "name IN ('k', 'l')" "name LIKE 'k%'" "name <> 'k'" "name = 'k' OR dur_ns > 5"; do
+	wrong 'SQL: op.name holds the number of a text: compare string(name) with a text' "SELECT count(*) FROM op WHERE $condition"
+done
+wrong 'SQL: op.name holds the number of a text: compare string(name) with a text' "WITH n(x) AS (VALUES('k')) SELECT count(*) FROM n JOIN op ON name = x"
 wrong 'SQL, line 1, column 8: no such column: zzzzzzzzzzzz; gprof-report sql --schema lists tables and columns' 'SELECT zzzzzzzzzzzz FROM kernel'
 wrong 'the query has no statement' '/* nothing */'
 is 2 "$("$REPORT" sql >"$T/out" 2>&1; echo $?)" "no query"
