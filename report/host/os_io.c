@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Files and peers of calls that move bytes, or make them durable: how much, how fast, and which
- * thread waits. A file that is both read and written has two rows.
+ * thread waits. A dataset is read from many files, so those of a folder with the same extension
+ * have one row together, one for reading and one for writing; --detail has each file.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/analysis/view.h"
 #include "report/model/os_files.h"
 #include "report/model/os_threads.h"
+#include "report/util/buf.h"
+#include "report/util/string_pool.h"
+
+/* The files of a row. */
+struct row_files {
+	uint32_t nr;
+	uint32_t first; /* its name */
+};
 
 struct io_view {
 	struct view_input input;
@@ -15,7 +25,11 @@ struct io_view {
 	struct os_files names;	  /* of the current process */
 	struct os_threads threads;
 	struct os_row_threads *threads_of; /* of each row */
-	struct idmap kinds;		   /* uint32_t 1 + kind, by call, of the current process */
+	struct row_files *files_of;	   /* of each row */
+	size_t nr_files_of, files_capacity;
+	struct idmap groups; /* uint32_t of string_pool.h, by the name of a file */
+	struct idset *seen;  /* rows with the names of their files */
+	struct idmap kinds;  /* uint32_t 1 + kind, by call, of the current process */
 	bool has_calls;
 };
 
@@ -29,7 +43,11 @@ static const struct scan_want wants[] = {
 
 static void init(void *state)
 {
-	idmap_init(&((struct io_view *)state)->kinds, sizeof(uint32_t));
+	struct io_view *view = state;
+
+	idmap_init(&view->kinds, sizeof(uint32_t));
+	idmap_init(&view->groups, sizeof(uint32_t));
+	view->seen = idset_create();
 }
 
 static void begin(void *context, struct process *process)
@@ -57,6 +75,45 @@ static bool moves(unsigned int kind)
 	       kind == GPROF_OS_SEND || kind == GPROF_OS_RECEIVE;
 }
 
+/* "/data/17.jpg" is one of "/data/" "*.jpg". */
+static uint32_t find_group(struct io_view *view, uint32_t name)
+{
+	uint32_t *group = idmap_put(&view->groups, name);
+	const char *path = string_pool_text(name, NULL), *file = strrchr(path, '/'), *extension;
+	struct buf text = {0};
+
+	if (*group) {
+		return *group;
+	}
+	*group = name;
+	if (*path == '/' && file[1]) {
+		extension = strrchr(file + 2, '.');
+		buf_add(&text, path, (size_t)(file + 1 - path));
+		buf_char(&text, '*');
+		buf_text(&text, extension ? extension : "");
+		*group = string_pool_intern(text.bytes, text.nr_bytes);
+		buf_fini(&text);
+	}
+	return *group;
+}
+
+static uint32_t find_row(struct io_view *view, unsigned int kind, uint32_t name)
+{
+	uint32_t group = view->input.is_detailed || !name ? name : find_group(view, name);
+	uint32_t row = keyed_stats_find(&view->files, (uint64_t)kind << 32 | group, group, kind);
+
+	if (row == view->nr_files_of) {
+		view->files_of = array_grow(view->files_of, view->nr_files_of++,
+			&view->files_capacity, sizeof(*view->files_of));
+		view->files_of[row] = (struct row_files){.first = name};
+	}
+	if (!idset_has(view->seen, (uint64_t)row << 32 | name)) {
+		idset_add(view->seen, (uint64_t)row << 32 | name);
+		view->files_of[row].nr++;
+	}
+	return row;
+}
+
 static void on_batch(void *context, struct process *process, const struct batch *b)
 {
 	struct io_view *view = context;
@@ -72,7 +129,7 @@ static void on_batch(void *context, struct process *process, const struct batch 
 		}
 		name = os_files_name(
 			&view->names, b->col[COL_os_call_file][i], b->col[COL_os_call_name][i]);
-		row = keyed_stats_find(&view->files, (uint64_t)kind << 32 | name, name, kind);
+		row = find_row(view, kind, name);
 		histogram_add(&view->files.times, row, ns);
 		histogram_grow(&view->files.sizes, row);
 		histogram_add(&view->files.sizes, row, b->col[COL_os_call_bytes][i]);
@@ -83,10 +140,20 @@ static void on_batch(void *context, struct process *process, const struct batch 
 
 /* ---- the table ---- */
 
-enum column { BYTES = KEYED_STATS_NR_COLUMNS, MEAN_BYTES, RATE, THREADS, THREAD, KIND, NAME };
+enum column {
+	KIND = KEYED_STATS_NR_COLUMNS,
+	BYTES,
+	MEAN_BYTES,
+	RATE,
+	THREADS,
+	THREAD,
+	FILES,
+	NAME
+};
 
 static const struct table_column columns[] = {
 	KEYED_STATS_COLUMNS("% of I/O time"),
+	[KIND] = TABLE_COLUMN("kind", "Kind", TABLE_TEXT),
 	[BYTES] = TABLE_COLUMN("bytes", "Bytes", TABLE_SIZE),
 	[MEAN_BYTES] = TABLE_COLUMN(
 		"avg_bytes", "Avg bytes", TABLE_SIZE, .is_minor = true, .help = "of a call"),
@@ -95,7 +162,7 @@ static const struct table_column columns[] = {
 	[THREADS] = TABLE_COLUMN("threads", "Threads", TABLE_COUNT, .is_minor = true),
 	[THREAD] = TABLE_COLUMN("thread", "Mostly in", TABLE_NAME, .is_minor = true,
 		.help = "the thread with the most time in these calls"),
-	[KIND] = TABLE_COLUMN("kind", "Kind", TABLE_TEXT),
+	[FILES] = TABLE_COLUMN("files", "Files", TABLE_COUNT, .is_minor = true),
 	[NAME] = TABLE_COLUMN("name", "File or peer", TABLE_NAME),
 };
 
@@ -103,6 +170,7 @@ static void fill_row(const struct io_view *view, size_t i, struct table_cell *ce
 {
 	const struct keyed_stats_row *row = &view->files.rows[i];
 	const struct os_row_threads *threads = &view->threads_of[i];
+	const struct row_files *files = &view->files_of[i];
 	uint64_t bytes = histogram_sum(&view->files.sizes.groups[i]);
 	uint64_t ns = histogram_sum(&view->files.times.groups[i]);
 
@@ -115,7 +183,8 @@ static void fill_row(const struct io_view *view, size_t i, struct table_cell *ce
 	table_set_integer(&cells[THREAD], threads->most);
 	table_set_string(&cells[KIND], os_kind_name(row->kind));
 	if (row->name) {
-		table_set_integer(&cells[NAME], row->name);
+		table_set_integer(&cells[FILES], files->nr);
+		table_set_integer(&cells[NAME], files->nr > 1 ? row->name : files->first);
 	}
 }
 
@@ -149,6 +218,9 @@ static void fini(void *state)
 	os_files_fini(&view->names);
 	os_threads_fini(&view->threads);
 	idmap_fini(&view->kinds);
+	idmap_fini(&view->groups);
+	idset_destroy(view->seen);
+	free(view->files_of);
 	free(view->threads_of);
 }
 
@@ -156,7 +228,9 @@ VIEW(io, 317) = {
 	.name = "io",
 	.subject = VIEW_ABOUT_HOST,
 	.help = "files and sockets by the time that threads read and write them",
-	.about = "Shares are of the time of all calls in the table.",
+	.about =
+		"Shares are of the time of all calls in the table. Files of a folder with the same "
+		"extension are one row; --detail lists each file.",
 	.is_empty_hidden = true,
 	.title = "File and socket I/O",
 	VIEW_COLUMNS(columns),

@@ -107,6 +107,10 @@ if command -v python3 >/dev/null; then
 		        file.flush()
 		        os.fsync(file.fileno())
 		    sys.exit(0)
+		os.mkdir("$T/work/set")
+		for i in range(5):
+		    with open("$T/work/set/%d.v1.jpg" % i, "wb") as file:
+		        file.write(bytes(300000))
 		print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 		time.sleep(0.01)
 	END
@@ -116,6 +120,9 @@ if command -v python3 >/dev/null; then
 	is "1000000" "$(query '.io.rows[] | select(.name == "'$T/work/child.txt'" and .kind == "write").bytes')" "bytes that Python's child wrote"
 	is 1 "$(query '.io.rows[] | select(.name == "'$T/work/child.txt'" and .kind == "sync").calls')" "fsync of Python's child"
 	ok test "$(query '[.os_runtime.rows[] | select(.kind == "sleep").max_ns] | max')" -ge 9000000
+	is "5 1500000" "$(query '.io.rows[] | select(.name == "'$T/work/set/*.jpg'") | "\(.files) \(.bytes)"')" "files of a folder are one row"
+	summary io --detail
+	is "300000 300000 300000 300000 300000" "$(query '[.io.rows[] | select(.name | test("/set/[0-4].v1.jpg$")).bytes | tostring] | join(" ")')" "--detail has each"
 fi
 
 # ---- another witness ----
