@@ -31,6 +31,7 @@
 #include "report/model/copy_kind.h"
 #include "report/model/device_records.h"
 #include "report/model/select.h"
+#include "report/ops/loop.h"
 #include "report/util/buf.h"
 
 const struct budget_part_text budget_part_texts[NR_BUDGET_PARTS] = {
@@ -166,6 +167,8 @@ void budget_begin(struct budget *budget, struct process *process, bool has_devic
 		.most = BUDGET_MAX,
 		.last_slot = HOST_OTHERS,
 		.has_devices = has_devices};
+	budget->host.loop_thread =
+		process_has_device_records(process, NULL) ? 0 : loop_thread(process);
 	find_steps(budget);
 	budget->nr_open = budget->nr_steps;
 	budget->is_done = !budget->nr_steps;
@@ -513,7 +516,8 @@ static struct call_top *top_of(struct budget *budget, enum host_state state)
  */
 static bool owns_gaps(const struct budget *budget, enum host_state state, unsigned int slot)
 {
-	return state != HOST_OS || budget->host.slots[slot].is_launching;
+	return state != HOST_OS || budget->host.slots[slot].is_launching ||
+	       (budget->host.loop_thread && !host_states_waits_for_work(&budget->host, slot));
 }
 
 /*
@@ -874,38 +878,5 @@ void budget_warn(const struct process *process, bool is_too_much, uint64_t nr_cu
 			   " events: they ran later than what was launched %u kernels after them; "
 			   "end steps more often (GPROF_STEP)",
 			label, nr_cut, BUDGET_MAX / 2);
-	}
-}
-
-/* ---- as the plugin of TensorBoard divides it ---- */
-
-/* Returns the plugin's part for a state of the host. The plugin takes ranges for operators. */
-static enum budget_plugin_part plugin_part_of(unsigned int state)
-{
-	switch (state) {
-	case HOST_LOADER:
-		return BUDGET_PLUGIN_DATALOADER;
-	case HOST_OPERATOR:
-	case HOST_RANGE:
-		return BUDGET_PLUGIN_CPU;
-	case HOST_GC:
-	case HOST_OS:
-	case HOST_USER:
-		return BUDGET_PLUGIN_OTHER;
-	default:
-		return BUDGET_PLUGIN_RUNTIME;
-	}
-}
-
-void budget_plugin_parts(const struct budget_step *step, uint64_t ns[NR_BUDGET_PLUGIN_PARTS])
-{
-	memset(ns, 0, NR_BUDGET_PLUGIN_PARTS * sizeof(*ns));
-	ns[BUDGET_PLUGIN_KERNEL] = step->ns[BUDGET_COMPUTING];
-	ns[BUDGET_PLUGIN_MEMCPY] =
-		step->ns[BUDGET_UPLOAD] + step->ns[BUDGET_DOWNLOAD] + step->ns[BUDGET_COPY];
-	ns[BUDGET_PLUGIN_MEMSET] = step->ns[BUDGET_SET];
-	ns[BUDGET_PLUGIN_COMMUNICATION] = budget_communication(step->ns);
-	for (unsigned int i = 0; i <= NR_HOST_STATES; i++) {
-		ns[plugin_part_of(i)] += step->ns[BUDGET_HOST + i] + step->late_ns[i];
 	}
 }

@@ -112,10 +112,12 @@ static inline unsigned int counting(
 {
 	const unsigned int code = 1u << HOST_GC | 1u << HOST_LOADER | 1u << HOST_OPERATOR;
 
-	if (of == HOST_OTHERS || sweep->states->slots[slot].is_launching) {
-		return sweep->has[slot];
+	if (of == HOST_OTHERS) {
+		return host_states_waits_for_work(sweep->states, slot)
+			       ? sweep->has[slot] & ~(1u << HOST_OS)
+			       : sweep->has[slot];
 	}
-	return sweep->has[slot] & code;
+	return sweep->states->slots[slot].is_launching ? sweep->has[slot] : sweep->has[slot] & code;
 }
 
 /*
@@ -190,7 +192,9 @@ void host_sweep_add(
 	sweep->beside = 0;
 	while (now > begin) {
 		uint64_t until = begin;
-		unsigned int own = state_in(sweep, slot, sweep->has[slot], now, &until);
+		unsigned int mask =
+			slot == HOST_OTHERS ? counting(sweep, slot, slot) : sweep->has[slot];
+		unsigned int own = state_in(sweep, slot, mask, now, &until);
 		unsigned int state = find_state(sweep, slot, own, now, &until);
 
 		beside |= working(sweep, others & ~(unsigned int)beside, now, &until);

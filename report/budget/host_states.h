@@ -54,7 +54,12 @@ struct host_states {
 		uint16_t used; /* bits of enum host_state */
 		struct interval_queue queues[NR_HOST_STATES];
 	} slots[HOST_THREADS];
-	unsigned int nr;   /* of slots that have a thread */
+	unsigned int nr; /* of slots that have a thread */
+	/*
+	 * Of a process without GPUs: calls of the operating system count in this thread alone,
+	 * since others mostly wait there for work. 0: unknown, they count in all.
+	 */
+	uint32_t loop_thread;
 	unsigned int last; /* the slot that was found last */
 };
 
@@ -74,6 +79,12 @@ static inline unsigned int host_states_slot(struct host_states *states, uint32_t
 
 /* The same of a thread that launches work: it may take the slot of one that does not. */
 unsigned int host_states_launching(struct host_states *states, uint32_t thread);
+
+/* Are calls of the operating system in that slot no part of the loop? */
+static inline bool host_states_waits_for_work(const struct host_states *states, unsigned int slot)
+{
+	return states->loop_thread && states->slots[slot].thread != states->loop_thread;
+}
 
 /* ns; ignores what ends before it begins. Returns how many intervals of that state wait. */
 static inline size_t host_states_push(struct host_states *states, unsigned int slot,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/model/device_records.h"
 #include "report/model/py_stack.h"
 #include "report/util/buf.h"
 #include "report/util/idmap.h"
@@ -59,6 +60,9 @@ static void add(struct part_owners *owners, const struct budget_step *step, unsi
 	if (!ns || !owners->counted.counts[step->place]) {
 		return;
 	}
+	if (site == BUDGET_SITE_NOTHING && !owners->has_devices) {
+		return; /* nothing is ever launched: that names no owner */
+	}
 	if (site >= owners->nr_ns) {
 		size_t nr = owners->places.capacity;
 
@@ -87,7 +91,8 @@ static void on_owned(void *context, const struct budget_step *step, enum budget_
 
 void part_owners_begin(struct part_owners *owners, struct budget *budget)
 {
-	*owners = (struct part_owners){.process = budget->process};
+	*owners = (struct part_owners){.process = budget->process,
+		.has_devices = process_has_device_records(budget->process, NULL)};
 	counted_steps_init(&owners->counted, budget->process, false);
 	gap_places_init(&owners->places);
 	os_files_begin(&owners->files, budget->process);

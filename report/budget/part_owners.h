@@ -23,6 +23,7 @@ struct part_owners {
 	struct os_files files;
 	uint64_t (*ns)[NR_BUDGET_PARTS]; /* by place */
 	size_t nr_ns;
+	bool has_devices;
 };
 
 /* The one with most time of a part. */

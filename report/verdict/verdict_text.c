@@ -365,17 +365,20 @@ void verdict_add_sentence(
 static void add_process(
 	struct advice_sites *sites, const struct advice_facts *facts, unsigned int costs)
 {
+	static const char outside[] = "(outside of operators)";
 	const struct gap_places *places = &facts->gap_places;
 
 	for (size_t i = 0; i < places->nr_sums; i++) {
 		const struct gap_place_sum *sum = &places->sums[i];
 		struct gap_place_key key = places->places[sum->place]->key;
 
-		/* Without a GPU nothing is launched. */
-		if (sum->group.counts && costs & 1u << sum->cost &&
-			(facts->has_gpu || sum->place != BUDGET_SITE_NOTHING)) {
+		if (sum->group.counts && costs & 1u << sum->cost) {
 			key.py_stack =
 				key.py_stack ? py_stack_text(facts->process, key.py_stack) : 0;
+			if (sum->place == BUDGET_SITE_NOTHING && !facts->has_gpu) {
+				/* Nothing is ever launched there. */
+				key.what = string_pool_intern(outside, strlen(outside));
+			}
 			advice_sites_add_sum(sites, ADVICE_GAP, ADVICE_LATER,
 				&(struct advice_sum){sum->nr, sum->ns}, &key);
 		}

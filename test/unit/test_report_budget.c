@@ -161,6 +161,48 @@ START_TEST(a_collection_is_a_part_wherever_it_lies)
 }
 END_TEST
 
+static void add_os_call(
+	struct made *made, uint16_t call, uint32_t thread, uint64_t begin, uint64_t end)
+{
+	struct gprof_row_os_call *row = gen_row(made->gen, GPROF_TABLE_os_call);
+
+	row->begin = begin;
+	row->dur = end;
+	row->thread = thread;
+	row->call = call;
+}
+
+/* Without a GPU, threads that wait for work are not what the loop does. */
+START_TEST(calls_of_the_system_are_those_of_the_loop)
+{
+	struct made made = made_open("os.gprof");
+	uint16_t poll = gen_call(made.gen, "poll", GPROF_API_THREAD);
+	struct table *table;
+
+	for (unsigned int i = 0; i < 4; i++) {
+		uint64_t begin = 1000 + 1000 * i;
+
+		made_step(&made, begin, i);
+		add_os_call(&made, poll, 2, begin + 10, begin + 990);
+		made_op(&made, "aten::add", begin + 100, begin + 400, 0);
+		add_os_call(&made, poll, 1, begin + 500, begin + 600);
+	}
+	made_step(&made, 5000, 4);
+	gen_close(made.gen, "exit");
+	table = tables_of(&view_budget, made.path, false);
+	ck_assert_double_eq(part(table, "Idle: operators", "mean_ns"), 300);
+	ck_assert_double_eq(part(table, "Idle: OS calls", "mean_ns"), 100);
+	ck_assert_double_eq(part(table, "Idle: user code", "mean_ns"), 600);
+	ck_assert_str_eq(
+		tables_cell(table, tables_find(table, "part", "Idle: OS calls", 0), "longest")
+			->text,
+		"poll");
+	ck_assert(!tables_cell(table, tables_find(table, "part", "Idle: user code", 0), "longest")
+			   ->is_known);
+	table_destroy(table);
+}
+END_TEST
+
 /* ---- what owns gaps ---- */
 
 /* Gaps come from the last to the first; what lies behind them is not kept. */
@@ -421,5 +463,5 @@ END_TEST
 
 UNIT_SUITE("report/budget", a_step_that_kernels_cover_wholly_sums_to_itself,
 	each_moment_counts_for_the_first_that_covers_it, a_collection_is_a_part_wherever_it_lies,
-	a_gap_is_of_what_takes_most_of_it, random_steps_are_as_painted,
-	without_steps_all_of_it_is_one)
+	calls_of_the_system_are_those_of_the_loop, a_gap_is_of_what_takes_most_of_it,
+	random_steps_are_as_painted, without_steps_all_of_it_is_one)
