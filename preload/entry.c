@@ -262,7 +262,8 @@ COMPAT_START_CODE static void take_plugin(bool is_taken)
 {
 	const char *own = getenv(NCCL_PLUGIN);
 
-	if ((own && !strcasecmp(own, "none")) || config_early(CONFIG_NCCL) == NCCL_OFF) {
+	if ((own && !strcasecmp(own, "none")) ||
+		(config_is_asked(CONFIG_NCCL) && config_early(CONFIG_NCCL) == NCCL_OFF)) {
 		return;
 	}
 	take_variable(NCCL_PLUGIN, NEXT_NCCL, nccl_plugin_next_path, is_taken);

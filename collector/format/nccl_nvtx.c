@@ -33,7 +33,7 @@ const struct nccl_nvtx_function nccl_nvtx_functions[] = {
 	{"ncclCommFinalize", GPROF_NCCL_FINALIZE},
 	{"ncclCommDestroy", GPROF_NCCL_DESTROY},
 	{"ncclCommAbort", GPROF_NCCL_ABORT},
-	{0},
+	{"", 0}
 };
 
 const struct nccl_nvtx_field nccl_nvtx_fields[] = {
@@ -47,7 +47,7 @@ const struct nccl_nvtx_field nccl_nvtx_fields[] = {
 	{"No. of devices", NCCL_NVTX_NR_DEVICES},
 	{"Rank", NCCL_NVTX_RANK},
 	{"CUDA device", NCCL_NVTX_DEVICE},
-	{0},
+	{"", 0}
 };
 
 static bool is_name(const char *name, const char *bytes, size_t nr_bytes)
@@ -57,7 +57,7 @@ static bool is_name(const char *name, const char *bytes, size_t nr_bytes)
 
 int nccl_nvtx_find_function(const char *name, size_t nr_bytes)
 {
-	for (int i = 0; nccl_nvtx_functions[i].name; i++) {
+	for (int i = 0; *nccl_nvtx_functions[i].name; i++) {
 		if (is_name(nccl_nvtx_functions[i].name, name, nr_bytes)) {
 			return i;
 		}
@@ -67,7 +67,7 @@ int nccl_nvtx_find_function(const char *name, size_t nr_bytes)
 
 int nccl_nvtx_find_fact(const char *name, size_t nr_bytes)
 {
-	for (int i = 0; nccl_nvtx_fields[i].name; i++) {
+	for (int i = 0; *nccl_nvtx_fields[i].name; i++) {
 		if (is_name(nccl_nvtx_fields[i].name, name, nr_bytes)) {
 			return (int)nccl_nvtx_fields[i].fact;
 		}

@@ -17,8 +17,9 @@ enum {
 };
 
 /* ncclBcast has no range of its own: it calls ncclBroadcast. */
+/* Names lie in the tables: pointers to them would be relocated in each process. */
 struct nccl_nvtx_function {
-	const char *name;
+	char name[32];
 	uint8_t kind; /* enum gprof_nccl, or one of the above */
 };
 
@@ -36,11 +37,11 @@ enum nccl_nvtx_fact {
 
 /* Versions of NCCL have several names for a fact. */
 struct nccl_nvtx_field {
-	const char *name;
+	char name[32];
 	enum nccl_nvtx_fact fact;
 };
 
-/* Both end with a NULL name. */
+/* Both end with an empty name. */
 extern const struct nccl_nvtx_function nccl_nvtx_functions[];
 extern const struct nccl_nvtx_field nccl_nvtx_fields[];
 

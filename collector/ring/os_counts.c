@@ -6,6 +6,7 @@
 #include "collector/ring/os_counts.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "collector/format/format.h"
 #include "collector/ring/ring.h"
@@ -25,30 +26,39 @@ struct count {
 
 static struct os_counts_state {
 	struct count counts[NR_SETS][NR_CALLS];
-	atomic_bool is_wanted;
 	uint32_t first_call;
 } state;
+
+static atomic_bool is_wanted COMPAT_AT_START;
 
 _Atomic uint64_t os_counts_min_raw;
 
 void os_counts_want(void)
 {
-	atomic_store(&state.is_wanted, true);
+	atomic_store(&is_wanted, true);
 }
 
-bool os_counts_are_wanted(void)
+COMPAT_START_CODE bool os_counts_are_wanted(void)
 {
-	return atomic_load(&state.is_wanted);
+	return atomic_load(&is_wanted);
 }
 
 const char *os_counts_name(unsigned int call)
 {
-	static const char *const names[] = {
-#define OS_CALL(name, kind) #name,
+	/* One text: pointers to each would be relocated in each process. */
+	static const char names[] =
+#define OS_CALL(name, kind) #name "\0"
 #include "collector/format/os_calls.def"
-	};
+		;
+	const char *name = names;
 
-	return call < NR_CALLS ? names[call] : NULL;
+	if (call >= NR_CALLS) {
+		return NULL;
+	}
+	while (call--) {
+		name += strlen(name) + 1;
+	}
+	return name;
 }
 
 void os_counts_start(uint64_t tick_mult, uint32_t first_call)

@@ -14,8 +14,9 @@
 
 /* ---- names ---- */
 
+/* Texts lie in the tables: pointers to them would be relocated in each process. */
 struct name {
-	const char *text;
+	char text[15];
 	uint8_t number;
 };
 
@@ -23,25 +24,25 @@ static const struct name functions[] = {{"AllReduce", GPROF_NCCL_ALL_REDUCE},
 	{"AllGather", GPROF_NCCL_ALL_GATHER}, {"ReduceScatter", GPROF_NCCL_REDUCE_SCATTER},
 	{"Broadcast", GPROF_NCCL_BROADCAST}, {"Send", GPROF_NCCL_SEND}, {"Recv", GPROF_NCCL_RECV},
 	{"Reduce", GPROF_NCCL_REDUCE}, {"AlltoAll", GPROF_NCCL_ALL_TO_ALL},
-	{"Gather", GPROF_NCCL_GATHER}, {"Scatter", GPROF_NCCL_SCATTER}, {NULL, 0}};
+	{"Gather", GPROF_NCCL_GATHER}, {"Scatter", GPROF_NCCL_SCATTER}, {"", 0}};
 
 static const struct name algorithms[] = {{"RING", GPROF_NCCL_RING}, {"TREE", GPROF_NCCL_TREE},
 	{"NVLS", GPROF_NCCL_NVLS}, {"NVLS_TREE", GPROF_NCCL_NVLS_TREE}, {"PAT", GPROF_NCCL_PAT},
 	{"COLLNET_DIRECT", GPROF_NCCL_COLLNET_DIRECT}, {"COLLNET_CHAIN", GPROF_NCCL_COLLNET_CHAIN},
-	{NULL, GPROF_NCCL_OTHER}};
+	{"", GPROF_NCCL_OTHER}};
 
 static const struct name protocols[] = {{"SIMPLE", GPROF_NCCL_SIMPLE}, {"LL", GPROF_NCCL_LL},
-	{"LL128", GPROF_NCCL_LL128}, {NULL, GPROF_NCCL_OTHER}};
+	{"LL128", GPROF_NCCL_LL128}, {"", GPROF_NCCL_OTHER}};
 
 /* Behind "nccl"; the numbers are those of NCCL's own enumeration. */
 static const struct name types[] = {{"Float32", 7}, {"Bfloat16", 9}, {"Float16", 6}, {"Int8", 0},
 	{"Uint8", 1}, {"Int32", 2}, {"Uint32", 3}, {"Int64", 4}, {"Uint64", 5}, {"Float64", 8},
-	{"Float8e4m3", 10}, {"Float8e5m2", 11}, {NULL, NCCL_NO_TYPE}};
+	{"Float8e4m3", 10}, {"Float8e5m2", 11}, {"", NCCL_NO_TYPE}};
 
 /* The last name is what anything else is. */
 static uint8_t number_of(const struct name *name, const char *text)
 {
-	while (name->text && (!text || strcmp(name->text, text))) {
+	while (*name->text && (!text || strcmp(name->text, text))) {
 		name++;
 	}
 	return name->number;
@@ -430,9 +431,12 @@ static nccl_symbol *offer(int version, const void *plugin)
 	return is_offered ? (nccl_symbol *)(uintptr_t)plugin : NULL;
 }
 
+/* Plugins are filled when NCCL looks for them: their pointers need no relocation in other
+ * processes. */
 #define SYMBOL(version)                                                 \
 	__attribute__((used)) static nccl_symbol *find_v##version(void) \
 	{                                                               \
+		fill_v##version();                                      \
 		return offer(version, &plugin_v##version);              \
 	}                                                               \
 	HOOK_EXPORT void ncclProfiler_v##version(void) __attribute__((ifunc("find_v" #version)));
@@ -444,35 +448,47 @@ static nccl_symbol *offer(int version, const void *plugin)
 		return start(version, context, handle, event);          \
 	}
 
-#define PLUGIN_V1(version)                                                                \
-	START(version)                                                                    \
-	static nccl_profiler_result init_v1_##version(void **context, int *mask)          \
-	{                                                                                 \
-		return init_v1(version, context, mask);                                   \
-	}                                                                                 \
-	static const struct nccl_profiler_v1 plugin_v##version = {                        \
-		"gprof", init_v1_##version, start_v##version, stop, record_v1, finalize}; \
+#define PLUGIN_V1(version)                                                                        \
+	START(version)                                                                            \
+	static nccl_profiler_result init_v1_##version(void **context, int *mask)                  \
+	{                                                                                         \
+		return init_v1(version, context, mask);                                           \
+	}                                                                                         \
+	static struct nccl_profiler_v1 plugin_v##version;                                         \
+	static void fill_v##version(void)                                                         \
+	{                                                                                         \
+		plugin_v##version = (struct nccl_profiler_v1){                                    \
+			"gprof", init_v1_##version, start_v##version, stop, record_v1, finalize}; \
+	}                                                                                         \
 	SYMBOL(version)
 
-#define PLUGIN_V5(version)                                                                   \
-	START(version)                                                                       \
-	static nccl_profiler_result init_v5_##version(void **context, uint64_t comm_hash,    \
-		int *mask, const char *comm_name, int nr_nodes, int nr_ranks, int rank,      \
-		nccl_logger *log)                                                            \
-	{                                                                                    \
-		return init_since_v4(version, context, mask, comm_name, comm_hash, nr_nodes, \
-			nr_ranks, rank, log);                                                \
-	}                                                                                    \
-	static const struct nccl_profiler_v5 plugin_v##version = {                           \
-		"gprof", init_v5_##version, start_v##version, stop, record_v4, finalize};    \
+#define PLUGIN_V5(version)                                                                        \
+	START(version)                                                                            \
+	static nccl_profiler_result init_v5_##version(void **context, uint64_t comm_hash,         \
+		int *mask, const char *comm_name, int nr_nodes, int nr_ranks, int rank,           \
+		nccl_logger *log)                                                                 \
+	{                                                                                         \
+		return init_since_v4(version, context, mask, comm_name, comm_hash, nr_nodes,      \
+			nr_ranks, rank, log);                                                     \
+	}                                                                                         \
+	static struct nccl_profiler_v5 plugin_v##version;                                         \
+	static void fill_v##version(void)                                                         \
+	{                                                                                         \
+		plugin_v##version = (struct nccl_profiler_v5){                                    \
+			"gprof", init_v5_##version, start_v##version, stop, record_v4, finalize}; \
+	}                                                                                         \
 	SYMBOL(version)
 
 PLUGIN_V1(1)
 PLUGIN_V1(2)
 PLUGIN_V1(3)
 START(4)
-static const struct nccl_profiler_v4 plugin_v4 = {
-	"gprof", init_v4, start_v4, stop, record_v4, finalize};
+static struct nccl_profiler_v4 plugin_v4;
+static void fill_v4(void)
+{
+	plugin_v4 =
+		(struct nccl_profiler_v4){"gprof", init_v4, start_v4, stop, record_v4, finalize};
+}
 SYMBOL(4)
 PLUGIN_V5(5)
 PLUGIN_V5(6)

@@ -18,7 +18,7 @@
 #define TRIES	 64u /* pairs in a row that may be open */
 #define TAG_BITS 2
 
-bool nccl_plugin_is_ours;
+bool nccl_plugin_is_ours COMPAT_AT_START;
 char nccl_plugin_next_path[PATH_MAX + 1];
 
 static struct nccl_plugin_next_state {

@@ -308,9 +308,12 @@ void torch_look_again(void)
 
 COMPAT_START_CODE static int is_libtorch(struct dl_phdr_info *info, size_t size, void *unused)
 {
+	/* Beside what each process writes at its start: a constant would take a page of its own. */
+	static char name[] COMPAT_AT_START = "libtorch_cpu.so";
+
 	(void)size;
 	(void)unused;
-	return loaded_objects_begins(info->dlpi_name ? info->dlpi_name : "", "libtorch_cpu.so");
+	return loaded_objects_begins(info->dlpi_name ? info->dlpi_name : "", name);
 }
 
 COMPAT_START_CODE void torch_look_first(void)

@@ -150,7 +150,7 @@ static void read_binary(const struct nsys_nccl *nccl, uint64_t domain, const cha
 /* "name": 12, "name": "0x1f" */
 static void read_json(const char *text, size_t nr_bytes, struct payload *payload)
 {
-	for (const struct nccl_nvtx_field *field = nccl_nvtx_fields; field->name; field++) {
+	for (const struct nccl_nvtx_field *field = nccl_nvtx_fields; *field->name; field++) {
 		size_t nr_name = strlen(field->name);
 		const char *at = memmem(text, nr_bytes, field->name, nr_name);
 		const char *end = text + nr_bytes;
