@@ -33,7 +33,7 @@ const struct nccl_nvtx_function nccl_nvtx_functions[] = {
 	{"ncclCommFinalize", GPROF_NCCL_FINALIZE},
 	{"ncclCommDestroy", GPROF_NCCL_DESTROY},
 	{"ncclCommAbort", GPROF_NCCL_ABORT},
-	{"", 0}
+	{"", 0},
 };
 
 const struct nccl_nvtx_field nccl_nvtx_fields[] = {
@@ -47,7 +47,7 @@ const struct nccl_nvtx_field nccl_nvtx_fields[] = {
 	{"No. of devices", NCCL_NVTX_NR_DEVICES},
 	{"Rank", NCCL_NVTX_RANK},
 	{"CUDA device", NCCL_NVTX_DEVICE},
-	{"", 0}
+	{"", 0},
 };
 
 static bool is_name(const char *name, const char *bytes, size_t nr_bytes)
