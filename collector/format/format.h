@@ -6,7 +6,8 @@
  *
  * Everything of the format derives from the one list of tables below: the row structs that threads
  * write into their rings, the schema that travels in each stream, and the reader's expectations.
- * All integers are little-endian. This header may include <stdint.h> and <stddef.h> only.
+ * All integers are little-endian. This header may include <stdint.h>, <stddef.h>,
+ * codes.h and ring_file.h only.
  */
 #ifndef COLLECTOR_FORMAT_FORMAT_H
 #define COLLECTOR_FORMAT_FORMAT_H
@@ -14,15 +15,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collector/format/codes.h"
+#include "collector/format/ring_file.h"
+
 /* Readers refuse a newer major and skip what they do not know of a newer minor. */
 #define GPROF_FORMAT_MAJOR	  2
 #define GPROF_FORMAT_MINOR	  5
 #define GPROF_FORMAT_OLDEST_MAJOR 1
 
 #define GPROF_FILE_MAGIC  "GPROFSTR"
-#define GPROF_RINGS_MAGIC "GPROFRNG"
 #define GPROF_BLOCK_MAGIC 0x4b425047u /* "GPBK" */
-#define GPROF_CHUNK_MAGIC 0x4b435047u /* "GPCK" */
 
 /* Blocks, and chunks of a ring file, start at multiples of this many bytes. */
 #define GPROF_ALIGN 8u
@@ -759,10 +761,10 @@ enum gprof_fact {
 	C(t, uint32_t, py_stack, UINT)
 
 /*
- * result: errno, or the error that it returned; 0: it succeeded. object: the address of the lock or
- * the like, or the thread, that it waits for. file: a number for what its descriptor means, 0: none,
- * or unknown. name: that file, in the first row with its number alone; without a number, what the
- * call was asked to open or to run.
+ * result: errno or the returned error; 0: success. object: the address of the lock or the like that
+ * the call waits for, or the thread. file: identifies what the descriptor refers to; 0: none, or
+ * unknown. name: only the first row with a file number carries the file's name; a row without a
+ * number may carry the path that the call was asked to open or run.
  */
 #define GPROF_COLUMNS_os_call(C, t)                                                                \
 	GPROF_COLUMNS_API_COMMON(C, t)                                                             \
@@ -772,7 +774,7 @@ enum gprof_fact {
 	C(t, uint32_t, file, UINT)                                                                 \
 	C(t, uint32_t, name, STRING)
 
-/* begin, dur: when they were made. They were shorter than GPROF_OS_MIN_NS. */
+/* Calls that were shorter than GPROF_OS_MIN_NS. begin, dur: the time in which they were made. */
 #define GPROF_COLUMNS_os_count(C, t)                                                               \
 	C(t, uint64_t, begin, TICK)                                                                \
 	C(t, uint64_t, dur, SPAN)                                                                  \
@@ -866,251 +868,10 @@ GPROF_TABLES(T)
 #undef T
 #undef GPROF_FIELD
 
-enum gprof_api {
-	GPROF_API_RUNTIME = 0,
-	GPROF_API_DRIVER = 1,
-	GPROF_API_THREAD = 2,
-	GPROF_API_NCCL = 3,
-};
-
-/* What the functions of os_calls.def do. */
-enum gprof_os_kind {
-	GPROF_OS_UNKNOWN = 0, /* not in the list */
-	GPROF_OS_OPEN = 1,
-	GPROF_OS_CLOSE = 2,
-	GPROF_OS_READ = 3,
-	GPROF_OS_WRITE = 4,
-	GPROF_OS_SYNC = 5,    /* writes what was written to the disk */
-	GPROF_OS_CONNECT = 6, /* or accepts */
-	GPROF_OS_SEND = 7,
-	GPROF_OS_RECEIVE = 8,
-	GPROF_OS_POLL = 9, /* waits for descriptors */
-	GPROF_OS_SLEEP = 10,
-	GPROF_OS_LOCK = 11,
-	GPROF_OS_WAIT = 12, /* for what another thread signals */
-	GPROF_OS_JOIN = 13, /* waits for the end of a thread */
-	GPROF_OS_PROCESS = 14,
-};
-
-enum gprof_source {
-	GPROF_SOURCE_HOOK = 0,
-	GPROF_SOURCE_CALLBACK = 1,
-};
-
-enum gprof_space {
-	GPROF_SPACE_DEVICE = 0,
-	GPROF_SPACE_HOST = 1,
-	GPROF_SPACE_MANAGED = 2,
-	GPROF_SPACE_ARRAY = 3,
-	GPROF_SPACE_POOL = 4,
-	GPROF_SPACE_VIRTUAL = 5,
-};
-
-enum gprof_framework {
-	GPROF_FRAMEWORK_TORCH = 0,
-	GPROF_FRAMEWORK_PADDLE = 1,
-	GPROF_FRAMEWORK_PYTHON = 2,
-	GPROF_FRAMEWORK_XLA = 3, /* JAX and TensorFlow; only in streams made of traces */
-};
-
-/* Scopes of op rows of GPROF_FRAMEWORK_PYTHON. */
-enum gprof_python_scope {
-	GPROF_PYTHON_MODULE = 1, /* a call of a torch.nn.Module; depth is of modules alone */
-};
-
-/* Scopes of op rows of GPROF_FRAMEWORK_XLA. */
-enum gprof_xla_scope {
-	GPROF_XLA_STEP = 1, /* a StepTraceAnnotation, which is also a step */
-};
-
-/* Metrics of samples, with their units. Of the process, of the host (device 255), or of a GPU. */
-enum gprof_metric {
-	GPROF_METRIC_PROCESS_CPU_NS = 1,	 /* since its start, all threads */
-	GPROF_METRIC_PROCESS_RSS_BYTES = 2,
-	GPROF_METRIC_PROCESS_THREADS = 3,
-	GPROF_METRIC_PROCESS_SWITCHES = 4,	 /* voluntary, since its start */
-	GPROF_METRIC_PROCESS_PREEMPTIONS = 5,	 /* involuntary context switches, since its start */
-	GPROF_METRIC_HOST_CPU_BUSY_NS = 6,	 /* since boot, all CPUs */
-	GPROF_METRIC_HOST_CPU_ALL_NS = 7,	 /* busy and idle */
-	GPROF_METRIC_HOST_CPU_USER_NS = 8,	 /* with nice; part of busy */
-	GPROF_METRIC_HOST_CPU_SYSTEM_NS = 9,	 /* with interrupts; part of busy */
-	GPROF_METRIC_HOST_CPU_IOWAIT_NS = 10,	 /* idle while I/O is outstanding */
-	GPROF_METRIC_PROCESS_USER_NS = 11,	 /* since its start, all threads */
-	GPROF_METRIC_PROCESS_SYSTEM_NS = 12,	 /* since its start, all threads */
-	GPROF_METRIC_PROCESS_MAJOR_FAULTS = 13,	 /* pages read from disk, since its start */
-	GPROF_METRIC_PROCESS_ALLOWED_CPUS = 14,	 /* that its first thread may run on */
-	GPROF_METRIC_CGROUP_THROTTLED_NS = 15,	 /* its threads held back by its CPU limit */
-	GPROF_METRIC_CGROUP_LIMIT_MILLI_CPUS = 24, /* that limit, in thousandths of a CPU */
-	GPROF_METRIC_GPU_BUSY_PERCENT = 16,	 /* NVML's: share of the last period with a kernel */
-	GPROF_METRIC_GPU_MEMORY_PERCENT = 17,	 /* NVML's: share with memory traffic */
-	GPROF_METRIC_GPU_MEMORY_BYTES = 18,	 /* in use, by everybody */
-	GPROF_METRIC_GPU_POWER_MW = 19,
-	GPROF_METRIC_GPU_SM_CLOCK_MHZ = 20,
-	GPROF_METRIC_GPU_MEMORY_CLOCK_MHZ = 21,
-	GPROF_METRIC_GPU_TEMPERATURE_C = 22,
-	GPROF_METRIC_GPU_THROTTLE_REASONS = 23,	 /* NVML's bits */
-	GPROF_METRIC_GPU_ENERGY_MJ = 25,	 /* used since the driver was loaded */
-	/*
-	 * Hardware counters. A value is the mean of an interval that ends at the time of the row.
-	 * GPU_MEANS_NS is the length of the interval: the last row of the GPU before the counter.
-	 * Shares are in thousandths of a percent.
-	 */
-	GPROF_METRIC_GPU_MEANS_NS = 26,
-	GPROF_METRIC_GPU_SM_ACTIVE_MILLI_PERCENT = 27, /* SMs with at least one resident warp */
-	GPROF_METRIC_GPU_OCCUPANCY_MILLI_PERCENT = 28, /* resident warps, of the maximum */
-	GPROF_METRIC_GPU_TENSOR_MILLI_PERCENT = 29,    /* time in which tensor cores worked */
-	GPROF_METRIC_GPU_DRAM_MILLI_PERCENT = 30,      /* memory bandwidth in use, of the peak */
-	GPROF_METRIC_GPU_DRAM_READ_MILLI_PERCENT = 31,
-	GPROF_METRIC_GPU_DRAM_WRITE_MILLI_PERCENT = 32,
-	GPROF_METRIC_GPU_FP64_MILLI_PERCENT = 33, /* time in which these units worked */
-	GPROF_METRIC_GPU_FP32_MILLI_PERCENT = 34,
-	GPROF_METRIC_GPU_FP16_MILLI_PERCENT = 35,
-	GPROF_METRIC_GPU_PCIE_TX_BYTES_PER_S = 36, /* from the GPU */
-	GPROF_METRIC_GPU_PCIE_RX_BYTES_PER_S = 37,
-	GPROF_METRIC_GPU_NVLINK_TX_BYTES_PER_S = 38, /* sum of all links */
-	GPROF_METRIC_GPU_NVLINK_RX_BYTES_PER_S = 39,
-};
-
-enum gprof_thread_what {
-	GPROF_THREAD_SEEN = 0,
-	GPROF_THREAD_CREATED = 1,
-	GPROF_THREAD_NAMED = 2,
-	GPROF_THREAD_ENDED = 3,
-};
-
-/* Calls of NCCL; those before GPROF_NCCL_SEND are collectives. */
-enum gprof_nccl {
-	GPROF_NCCL_ALL_REDUCE = 1,
-	GPROF_NCCL_REDUCE = 2,
-	GPROF_NCCL_BROADCAST = 3,
-	GPROF_NCCL_ALL_GATHER = 4,
-	GPROF_NCCL_REDUCE_SCATTER = 5,
-	GPROF_NCCL_ALL_TO_ALL = 6,
-	GPROF_NCCL_GATHER = 7,
-	GPROF_NCCL_SCATTER = 8,
-	GPROF_NCCL_SEND = 9,
-	GPROF_NCCL_RECV = 10,
-	GPROF_NCCL_GROUP_END = 11, /* of the outermost group; what began before it counts, too */
-	GPROF_NCCL_INIT = 12,
-	GPROF_NCCL_SPLIT = 13,	/* or shrink: comm is the new one */
-	GPROF_NCCL_FINALIZE = 14,
-	GPROF_NCCL_DESTROY = 15,
-	GPROF_NCCL_ABORT = 16,
-};
-
-/* Those that NCCL names; 255: one of later versions, or unknown. */
-enum gprof_nccl_algorithm {
-	GPROF_NCCL_TREE = 0,
-	GPROF_NCCL_RING = 1,
-	GPROF_NCCL_COLLNET_DIRECT = 2,
-	GPROF_NCCL_COLLNET_CHAIN = 3,
-	GPROF_NCCL_NVLS = 4,
-	GPROF_NCCL_NVLS_TREE = 5,
-	GPROF_NCCL_PAT = 6,
-	GPROF_NCCL_COPY_ENGINE = 7, /* no kernel */
-	GPROF_NCCL_OTHER = 255,
-};
-
-enum gprof_nccl_protocol {
-	GPROF_NCCL_LL = 0,
-	GPROF_NCCL_LL128 = 1,
-	GPROF_NCCL_SIMPLE = 2, /* or GPROF_NCCL_OTHER */
-};
-
-enum gprof_nccl_channel {
-	GPROF_NCCL_CHANNEL_KERNEL = 0,
-	GPROF_NCCL_CHANNEL_SEND = 1,
-	GPROF_NCCL_CHANNEL_RECV = 2,
-};
-
-enum gprof_hang {
-	GPROF_HANG_BEGAN = 1,	    /* since: when it last went on; text: what has not come since */
-	GPROF_HANG_THREAD = 2,	    /* name: a call that it is in since then, or, if not is_open, has
-				       returned from then, "" for none; text: the kernel's view */
-	GPROF_HANG_LAUNCHED = 3,   /* the last kernel or graph launched into that stream */
-	GPROF_HANG_FINISHED = 4,   /* the last work that ended in that place, at work_end */
-	GPROF_HANG_COLLECTIVE = 5, /* the last collective called on that communicator */
-	GPROF_HANG_ENDED = 6,	    /* since: as BEGAN; tick: when it was seen to go on again */
-	GPROF_HANG_FRAME = 7,	    /* name: a function that the thread is in, at `line` of the file
-				       `text`; the innermost first; name "": how many more */
-};
-
-enum gprof_nvtx {
-	GPROF_NVTX_PUSH = 0,
-	GPROF_NVTX_POP = 1,
-	GPROF_NVTX_START = 2,
-	GPROF_NVTX_END = 3,
-	GPROF_NVTX_MARK = 4,
-	GPROF_NVTX_DOMAIN = 5,	 /* domain = its new id, name = its name */
-	GPROF_NVTX_CATEGORY = 6, /* category = its id, name = its name */
-	GPROF_NVTX_STRING = 7,	 /* registered = its new id, name = the text */
-	GPROF_NVTX_RESOURCE = 8, /* payload = handle, name = its name */
-};
-
-enum gprof_step_rule {
-	GPROF_STEP_CALL = 1,	 /* gprof_step() */
-	GPROF_STEP_NVTX = 2,
-	GPROF_STEP_API = 3,
-	GPROF_STEP_KERNEL = 4,
-	GPROF_STEP_INTERVAL = 5,
-	GPROF_STEP_OPTIMIZER = 6,  /* since 1.2 */
-	GPROF_STEP_DATALOADER = 7, /* since 1.2 */
-	GPROF_STEP_PERIOD = 8,	   /* since 1.2: of the launches */
-};
-
-enum gprof_window_state {
-	GPROF_WINDOW_CLOSED = 0,
-	GPROF_WINDOW_READY = 1,
-	GPROF_WINDOW_RECORD = 2,
-};
-
-/* How the process ended, if it or its parent knew; any other fatal signal leaves 0. */
-enum gprof_end_kind {
-	GPROF_END_UNKNOWN = 0,
-	GPROF_END_EXIT = 1,	  /* exit, or return from main */
-	GPROF_END_UNDERSCORE_EXIT = 2,	  /* _exit, _Exit */
-	GPROF_END_QUICK_EXIT = 3,
-	GPROF_END_ABORT = 4,
-	GPROF_END_EXEC = 5,	  /* another program took its place */
-	GPROF_END_SIGNAL = 6,	  /* a signal's default action */
-};
-
-/*
- * The ring file (`NAME.gprof.rings`) that lies beside an unfinished stream: a header, then
- * nr_chunks chunks of chunk_bytes, the first at header_bytes. A chunk belongs to one thread and
- * is filled once, front to back, with rows (gprof_row_head first). A row counts when `committed`
- * covers it. See FORMAT.md on how it joins the stream.
- */
-struct gprof_rings_header {
-	char magic[8]; /* GPROF_RINGS_MAGIC */
-	uint16_t major;
-	uint16_t minor;
-	uint32_t header_bytes;
-	uint64_t stream_id;
-	uint32_t chunk_bytes;
-	uint32_t nr_chunks;
-	/* since 1.1, in files whose header_bytes leave room; written as one word, 0 before the end */
-	uint32_t end_kind; /* enum gprof_end_kind */
-	uint32_t end_code; /* exit status, or the number of the signal */
-};
-
-struct gprof_chunk_header {
-	uint32_t magic;	    /* GPROF_CHUNK_MAGIC once it was ever used */
-	uint32_t thread;    /* owner, 0 = free */
-	uint32_t chunk_seq; /* counts per thread from 1 */
-	uint32_t reserved;
-	uint32_t committed; /* bytes of rows, from the end of this header */
-	uint32_t drained;   /* bytes of rows that are in the stream */
-	uint64_t lost;	    /* rows of the thread that found no room, not yet in a `loss` row */
-	uint64_t padding[4];
-};
-
 _Static_assert(sizeof(struct gprof_file_header) == 64, "on disk");
 _Static_assert(sizeof(struct gprof_block_header) == 56, "on disk");
 _Static_assert(sizeof(struct gprof_column_entry) == 16, "on disk");
 _Static_assert(sizeof(struct gprof_row_head) == 8, "in ring files");
 _Static_assert(sizeof(struct gprof_row_api) == 56, "in ring files");
-_Static_assert(sizeof(struct gprof_rings_header) == 40, "on disk");
-_Static_assert(sizeof(struct gprof_chunk_header) == 64, "on disk");
 
 #endif

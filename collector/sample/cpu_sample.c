@@ -52,7 +52,7 @@
 /* Threads at the same time; further ones are counted. */
 #define MAX_THREADS 8192u
 #define READ_NS	    100000000u
-/* Python's frames that are read later than this part of a period belong to another moment. */
+/* Python frames read later than this fraction of a period after the sample no longer match it. */
 #define MOMENT_PARTS 8u
 /* The list of threads is read as rarely as its reading takes this part of the time. */
 #define COST_PARTS 1000u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libgprof-os.so: stands in for functions of the C library and reports their calls to the recorder.
- * It is a library of its own, so that without it nothing of the C library is replaced. It has no
+ * libgprof-os.so: wraps functions of the C library and reports their calls to the recorder. It is a
+ * library of its own, so that no function of the C library is wrapped without it. It has no
  * state but the addresses of the real functions: a wrapper reads the clock before and after the
  * real call, and changes neither arguments nor result nor errno. No row is written for a call that
  * does not return (a cancelled thread, a handler that jumps out).
