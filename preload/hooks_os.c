@@ -168,6 +168,12 @@ static size_t path_name(char *name, const char *path)
 	return nr_bytes;
 }
 
+/* These errors may come before anybody reads the path, which may then be no address at all. */
+static bool has_read_path(int error)
+{
+	return error != EFAULT && error != EINVAL && error != ENOMEM && error != EAGAIN;
+}
+
 /*
  * The number of the file; *nr_bytes: of its name, which the row must have. A path counts where
  * there is no descriptor, and where /proc does not say what it means.
@@ -181,8 +187,7 @@ static uint32_t find_file(const struct os_call *call, char *name, size_t *nr_byt
 		return file;
 	}
 	*nr_bytes = call->fd >= 0 ? fd_name(name, call->fd) : 0;
-	/* Where the call failed for the path's address, nobody can read it. */
-	if (!*nr_bytes && call->path && call->error != EFAULT) {
+	if (!*nr_bytes && call->path && has_read_path(call->error)) {
 		*nr_bytes = path_name(name, call->path);
 	}
 	if (*nr_bytes && is_remembered) {

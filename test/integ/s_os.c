@@ -131,6 +131,7 @@ static void use_files(void)
 static void use_streams(void)
 {
 	char block[1000] = {0};
+	const char *volatile no_address = (const char *)16;
 	FILE *file = CALL(fopen, "stream.bin", "w+");
 
 	SAY("fwrite", MOVE(fwrite, block, 1, sizeof(block), file));
@@ -139,6 +140,8 @@ static void use_streams(void)
 	SAY("fread", MOVE(fread, block, 1, 2000, file));
 	SAY("fclose", CALL(fclose, file));
 	SAY("no stream", CALL(fopen, "no/such", "r") == NULL);
+	/* The mode is refused before anybody reads the path. */
+	SAY("no mode", CALL(fopen, no_address, "?") == NULL);
 	SAY("errno", errno);
 }
 

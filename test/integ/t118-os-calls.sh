@@ -7,12 +7,12 @@ need REPORT JQ
 [[ $B != *san-* ]] || skip "a sanitizer stands in for the same functions"
 program=$ROOT/$B/integ/s_os
 os=$ROOT/$B/libgprof-os.so
-mkdir -p "$T/work" && cd "$T/work" || exit 1
+mkdir -p "$T/files" && cd "$T/files" || exit 1
 
 # run [VARIABLE=VALUE...]: the program with both libraries, in a clean folder.
 run()
 {
-	rm -rf "$GPROF_DIR" "$T/work"/*
+	rm -rf "$GPROF_DIR" "$T/files"/*
 	env "$@" LD_PRELOAD="$(preload):$os" "$program" "$T/counts" >"$T/out" 2>"$T/err"
 	rc=$?
 	is 0 "$rc" "exit status of s_os $*"
@@ -51,10 +51,10 @@ run
 summary os-runtime,io,locks,losses
 is "[]" "$(query '.losses.rows | tojson')" "losses"
 # 20 reads of a pipe whose other end pauses for 5 ms before each write.
-fifo='.io.rows[] | select(.name == "'$T/work/slow.fifo'" and .kind == "read")'
+fifo='.io.rows[] | select(.name == "'$T/files/slow.fifo'" and .kind == "read")'
 is "20 10240" "$(query "$fifo | \"\(.calls) \(.bytes)\"")" "reads of the slow pipe"
 ok test "$(query "$fifo.median_ns")" -ge 4000000
-is "$T/work/slow.fifo" "$(query '[.io.rows[] | select(.kind == "read" and .bytes > 10000)] | min_by(.rate).name')" "the slowest file"
+is "$T/files/slow.fifo" "$(query '[.io.rows[] | select(.kind == "read" and .bytes > 10000)] | min_by(.rate).name')" "the slowest file"
 is 1 "$(query "$fifo.threads")" "threads that read it"
 # 4 threads hold a lock for 2 ms, 5 times each.
 lock='[.locks.rows[] | select(.name == "pthread_mutex_lock")] | max_by(.total_ns)'
@@ -76,16 +76,16 @@ rm -rf "$GPROF_DIR"
 LD_PRELOAD=$(preload) "$program" >"$T/out" 2>"$T/err"
 summary os-runtime
 is 0 "$(query '.os_runtime.rows | length')" "calls without libgprof-os.so"
-rm -rf "$GPROF_DIR" "$T/work"/*
+rm -rf "$GPROF_DIR" "$T/files"/*
 LD_PRELOAD=$os "$program" >"$T/out" 2>"$T/err"
 is "" "$(diff "$T/plain.out" "$T/out")" "what the calls return without the recorder"
 is "" "$(cat "$T/err")" "messages without the recorder"
 # In the other order of libraries.
-rm -rf "$GPROF_DIR" "$T/work"/*
+rm -rf "$GPROF_DIR" "$T/files"/*
 LD_PRELOAD=$os:$(preload) "$program" "$T/counts" >"$T/out" 2>"$T/err"
 same_counts "the other order"
 # gprof-record finds it, adds it once, and refuses where it is missing.
-rm -rf "$GPROF_DIR" "$T/work"/*
+rm -rf "$GPROF_DIR" "$T/files"/*
 "$ROOT/$B/gprof-record" --os --no-report "$program" "$T/counts" >"$T/out" 2>"$T/err"
 is 0 "$?" "exit status of gprof-record --os"
 same_counts "gprof-record --os"
@@ -102,14 +102,14 @@ if command -v python3 >/dev/null; then
 		import os, sys, time
 		child = os.fork()
 		if not child:
-		    with open("$T/work/child.txt", "wb") as file:
+		    with open("$T/files/child.txt", "wb") as file:
 		        file.write(bytes(1000000))
 		        file.flush()
 		        os.fsync(file.fileno())
 		    sys.exit(0)
-		os.mkdir("$T/work/set")
+		os.mkdir("$T/files/set")
 		for i in range(5):
-		    with open("$T/work/set/%d.v1.jpg" % i, "wb") as file:
+		    with open("$T/files/set/%d.v1.jpg" % i, "wb") as file:
 		        file.write(bytes(300000))
 		print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 		time.sleep(0.01)
@@ -117,10 +117,10 @@ if command -v python3 >/dev/null; then
 	"$ROOT/$B/gprof-record" --os --no-report python3 "$T/read.py" >"$T/out" 2>"$T/err"
 	is 0 "$(cat "$T/out")" "output of Python"
 	summary os-runtime,io
-	is "1000000" "$(query '.io.rows[] | select(.name == "'$T/work/child.txt'" and .kind == "write").bytes')" "bytes that Python's child wrote"
-	is 1 "$(query '.io.rows[] | select(.name == "'$T/work/child.txt'" and .kind == "sync").calls')" "fsync of Python's child"
+	is "1000000" "$(query '.io.rows[] | select(.name == "'$T/files/child.txt'" and .kind == "write").bytes')" "bytes that Python's child wrote"
+	is 1 "$(query '.io.rows[] | select(.name == "'$T/files/child.txt'" and .kind == "sync").calls')" "fsync of Python's child"
 	ok test "$(query '[.os_runtime.rows[] | select(.kind == "sleep").max_ns] | max')" -ge 9000000
-	is "5 1500000" "$(query '.io.rows[] | select(.name == "'$T/work/set/*.jpg'") | "\(.files) \(.bytes)"')" "files of a folder are one row"
+	is "5 1500000" "$(query '.io.rows[] | select(.name == "'$T/files/set/*.jpg'") | "\(.files) \(.bytes)"')" "files of a folder are one row"
 	summary io --detail
 	is "300000 300000 300000 300000 300000" "$(query '[.io.rows[] | select(.name | test("/set/[0-4].v1.jpg$")).bytes | tostring] | join(" ")')" "--detail has each"
 fi
@@ -129,7 +129,7 @@ fi
 
 # Those functions that are one system call each, which nothing else in the program makes.
 if command -v strace >/dev/null && strace -f -o /dev/null true 2>/dev/null; then
-	rm -rf "$GPROF_DIR" "$T/work"/*
+	rm -rf "$GPROF_DIR" "$T/files"/*
 	env -u GPROF_DIR strace -f -c -o "$T/strace" "$program" "$T/counts" >"$T/out" 2>/dev/null
 	for pair in fsync:fsync fdatasync:fdatasync pwrite64:pwrite writev:writev readv:readv accept:accept connect:connect; do
 		is "$(awk -v name="${pair#*:}" '$2 == name {print $3}' "$T/counts")" \
