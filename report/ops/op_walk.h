@@ -49,6 +49,12 @@ struct op_call {
 	uint8_t table;	   /* GPROF_TABLE_api ... _api_sync, or os_call */
 };
 
+/* The number of the file of a call of the C library; 0 of all other calls. */
+static inline uint64_t op_call_file(const struct op_call *call)
+{
+	return call->table == GPROF_TABLE_os_call ? call->handle : 0;
+}
+
 struct graph_member;
 
 /*
