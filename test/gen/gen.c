@@ -287,6 +287,34 @@ struct gprof_row_nvtx *gen_nvtx(struct gen *gen, uint32_t thread, uint8_t op, ui
 	return row;
 }
 
+void gen_launch(struct gen *gen, uint64_t at, uint32_t delay_us, uint32_t work_us, uint32_t id)
+{
+	uint32_t place = gen_place(gen, 0, 1, 7);
+	uint16_t call = gen_call(gen, "cudaLaunchKernel", GPROF_API_RUNTIME);
+	struct gprof_row_api_launch *row = gen_row(gen, GPROF_TABLE_api_launch);
+	struct gprof_row_kernel *kernel = gen_row(gen, GPROF_TABLE_kernel);
+
+	row->begin = at;
+	row->dur = at + 5000;
+	row->thread = 1;
+	row->call = call;
+	row->correlation = id;
+	kernel->begin = at + delay_us * 1000ull + GEN_CUPTI_OFFSET_NS;
+	kernel->dur = kernel->begin + work_us * 1000ull;
+	kernel->place = place;
+	kernel->correlation = id;
+}
+
+void gen_step(struct gen *gen, uint32_t number, uint64_t at)
+{
+	struct gprof_row_step *row = gen_row(gen, GPROF_TABLE_step);
+
+	row->time = at;
+	row->step = number;
+	row->thread = 1;
+	row->how = GPROF_STEP_NVTX;
+}
+
 uint32_t gen_op_shape(struct gen *gen, const char *shape)
 {
 	uint32_t string = gen_string(gen, shape);

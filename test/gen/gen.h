@@ -39,6 +39,15 @@ struct gprof_row_op *gen_op(struct gen *gen, const char *name, uint64_t begin, u
 /* A row of NVTX on a thread, for more to be filled in; op: enum gprof_nvtx_op. */
 struct gprof_row_nvtx *gen_nvtx(struct gen *gen, uint32_t thread, uint8_t op, uint64_t time);
 
+/*
+ * A launch of 5 us on thread 1, and its kernel of work_us on GPU 0, which begins delay_us after the
+ * begin of the launch. Anchors must say that the GPU's clock is GEN_CUPTI_OFFSET_NS ahead.
+ */
+void gen_launch(struct gen *gen, uint64_t at, uint32_t delay_us, uint32_t work_us, uint32_t id);
+
+/* The begin of a step, which NVTX marks on thread 1. */
+void gen_step(struct gen *gen, uint32_t number, uint64_t at);
+
 /* A moment on all clocks, all of them counting ns: realtime = monotonic + a fixed offset. */
 void gen_anchor(struct gen *gen, uint64_t tick, uint64_t monotonic_ns, uint64_t cupti_ns);
 
@@ -64,6 +73,7 @@ void gen_close(struct gen *gen, const char *how);
 #define GEN_PID		       4242u
 #define GEN_START_NS	       1790000000000000000ull
 #define GEN_REALTIME_OFFSET_NS 1789999999000000000ull
+#define GEN_CUPTI_OFFSET_NS    500000000ull
 
 /*
  * The reference stream of the benches: a training loop of about 1,000 kernel launches a step, 60 %

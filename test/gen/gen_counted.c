@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test/gen/gen.h"
 
-#define CUPTI_OFFSET_NS 500000000ull
-#define START_NS	1000000000ull
-#define STEP_US		1000u
+#define START_NS 1000000000ull
+#define STEP_US	 1000u
 
 /* Handles of two streams and an event, as the API gives them. */
 #define COMPUTE 0x7f0000001000ull
@@ -37,7 +36,7 @@ static void launch(struct gen *gen, uint64_t stream, uint32_t place, uint32_t at
 
 	row->stream = stream;
 	row->shape = place;
-	kernel->begin = START_NS + CUPTI_OFFSET_NS + work_at_us * 1000ull;
+	kernel->begin = START_NS + GEN_CUPTI_OFFSET_NS + work_at_us * 1000ull;
 	kernel->dur = kernel->begin + work_us * 1000ull;
 	kernel->place = place;
 	kernel->correlation = correlation;
@@ -81,13 +80,9 @@ static void count(struct gen *gen, const char *name, uint64_t nr, uint32_t end_u
 static void step(struct gen *gen, uint32_t number, uint32_t id, uint32_t compute, uint32_t copy)
 {
 	uint32_t at_us = 10 + number * STEP_US;
-	struct gprof_row_step *row = gen_row(gen, GPROF_TABLE_step);
 	struct gprof_row_api_sync *wait;
 
-	row->time = START_NS + at_us * 1000ull;
-	row->step = number;
-	row->thread = 1;
-	row->how = GPROF_STEP_NVTX;
+	gen_step(gen, number, START_NS + at_us * 1000ull);
 	launch(gen, COMPUTE, compute, at_us + 10, at_us + 20, 400, id);
 	about_event(gen, "cudaEventRecord", COMPUTE, at_us + 20, id + 1);
 	about_event(gen, "cudaStreamWaitEvent", COPY, at_us + 25, id + 2);
@@ -102,16 +97,6 @@ static void step(struct gen *gen, uint32_t number, uint32_t id, uint32_t compute
 	}
 }
 
-static void end_steps(struct gen *gen)
-{
-	struct gprof_row_step *row = gen_row(gen, GPROF_TABLE_step);
-
-	row->time = START_NS + (10 + 4 * STEP_US) * 1000ull;
-	row->step = 4;
-	row->thread = 1;
-	row->how = GPROF_STEP_NVTX;
-}
-
 static void begin(struct gen *gen, uint32_t compute, uint32_t copy)
 {
 	struct gprof_row_thread *thread;
@@ -122,9 +107,9 @@ static void begin(struct gen *gen, uint32_t compute, uint32_t copy)
 	thread->tick = START_NS;
 	thread->thread = 1;
 	thread->tid = GEN_PID;
-	gen_anchor(gen, START_NS, START_NS, START_NS + CUPTI_OFFSET_NS);
+	gen_anchor(gen, START_NS, START_NS, START_NS + GEN_CUPTI_OFFSET_NS);
 	gen_anchor(gen, START_NS + 10000000, START_NS + 10000000,
-		START_NS + 10000000 + CUPTI_OFFSET_NS);
+		START_NS + 10000000 + GEN_CUPTI_OFFSET_NS);
 	shape(gen, compute, "compute");
 	shape(gen, copy, "pack");
 }
@@ -139,7 +124,7 @@ void gen_counted(struct gen *gen)
 	for (uint32_t i = 0; i < 4; i++) {
 		step(gen, i, 1 + i * 10, compute, copy);
 	}
-	end_steps(gen);
+	gen_step(gen, 4, START_NS + (10 + 4 * STEP_US) * 1000ull);
 	count(gen, "cudaGetDevice", 4321, 4100);
 	count(gen, "cudaGetLastError", 99, 4100);
 	gen_flush(gen);
@@ -159,6 +144,6 @@ void gen_wrapped(struct gen *gen)
 		step(gen, i, UINT32_MAX - 7 + i % 2 * 10, i < 2 ? compute : copy,
 			i < 2 ? copy : compute);
 	}
-	end_steps(gen);
+	gen_step(gen, 4, START_NS + (10 + 4 * STEP_US) * 1000ull);
 	gen_flush(gen);
 }

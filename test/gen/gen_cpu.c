@@ -17,9 +17,8 @@
  */
 #include "test/gen/gen.h"
 
-#define CUPTI_OFFSET_NS 500000000ull
-#define START_NS	1000000000ull
-#define PERIOD_NS	10000000ull
+#define START_NS  1000000000ull
+#define PERIOD_NS 10000000ull
 
 enum { NO_FILE, PYTHON, DECODE, CLOCK };
 enum { MAIN_TID = 4242, WORKER_TID = 4250, LOADER_TID = 4260 };
@@ -117,8 +116,8 @@ static void add_python(struct gen *gen)
 void gen_cpu(struct gen *gen, bool has_python)
 {
 	gen_info_bytes(gen, "process.command", "python\0train.py", 15);
-	gen_anchor(gen, START_NS, START_NS, START_NS + CUPTI_OFFSET_NS);
-	gen_anchor(gen, 2 * START_NS, 2 * START_NS, 2 * START_NS + CUPTI_OFFSET_NS);
+	gen_anchor(gen, START_NS, START_NS, START_NS + GEN_CUPTI_OFFSET_NS);
+	gen_anchor(gen, 2 * START_NS, 2 * START_NS, 2 * START_NS + GEN_CUPTI_OFFSET_NS);
 	add_file(
 		gen, PYTHON, "/nowhere/bin/python3.12", "00112233445566778899aabbccddeeff00112233");
 	add_file(gen, DECODE, "/nowhere/lib/libdecode.so", NULL);

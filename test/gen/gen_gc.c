@@ -11,27 +11,8 @@
  */
 #include "test/gen/gen.h"
 
-#define CUPTI_OFFSET_NS 500000000ull
-#define START_NS	1000000000ull
-#define NR_STEPS	25u
-
-static void launch(struct gen *gen, uint64_t at, uint32_t delay_us, uint32_t work_us, uint32_t id)
-{
-	uint32_t place = gen_place(gen, 0, 1, 7);
-	uint16_t call = gen_call(gen, "cudaLaunchKernel", GPROF_API_RUNTIME);
-	struct gprof_row_api_launch *row = gen_row(gen, GPROF_TABLE_api_launch);
-	struct gprof_row_kernel *kernel = gen_row(gen, GPROF_TABLE_kernel);
-
-	row->begin = at;
-	row->dur = at + 5000;
-	row->thread = 1;
-	row->call = call;
-	row->correlation = id;
-	kernel->begin = at + delay_us * 1000ull + CUPTI_OFFSET_NS;
-	kernel->dur = kernel->begin + work_us * 1000ull;
-	kernel->place = place;
-	kernel->correlation = id;
-}
+#define START_NS 1000000000ull
+#define NR_STEPS 25u
 
 static void collect(
 	struct gen *gen, uint8_t generation, uint32_t thread, uint64_t at, uint32_t dur_us)
@@ -46,28 +27,18 @@ static void collect(
 	row->uncollectable = generation;
 }
 
-static void begin_step(struct gen *gen, uint32_t number, uint64_t at)
-{
-	struct gprof_row_step *row = gen_row(gen, GPROF_TABLE_step);
-
-	row->time = at;
-	row->step = number;
-	row->thread = 1;
-	row->how = GPROF_STEP_NVTX;
-}
-
 void gen_gc(struct gen *gen, bool is_rare)
 {
 	uint64_t at = START_NS;
 
 	gen_info_bytes(gen, "process.command", "python\0train.py", 15);
 	gen_info(gen, "step.rule", "nvtx:step");
-	gen_anchor(gen, at, at, at + CUPTI_OFFSET_NS);
+	gen_anchor(gen, at, at, at + GEN_CUPTI_OFFSET_NS);
 	for (uint32_t i = 0; i < NR_STEPS; i++) {
 		bool has_old = is_rare && i % 12 == 7;
 
-		begin_step(gen, i, at);
-		launch(gen, at, 20, 200, 2 * i + 1);
+		gen_step(gen, i, at);
+		gen_launch(gen, at, 20, 200, 2 * i + 1);
 		if (has_old) {
 			collect(gen, 2, 1, at + 310000, 3000);
 			gen_op(gen, "aten::add", at + 300000, at + 3320000);
@@ -76,10 +47,10 @@ void gen_gc(struct gen *gen, bool is_rare)
 			collect(gen, 0, 1, at + 300000, 50);
 			collect(gen, 1, 2, at + 400000, 50);
 		}
-		launch(gen, at + 600000, 10, 290, 2 * i + 2);
+		gen_launch(gen, at + 600000, 10, 290, 2 * i + 2);
 		at += 1000000;
 	}
-	begin_step(gen, NR_STEPS, at);
-	gen_anchor(gen, at, at, at + CUPTI_OFFSET_NS);
+	gen_step(gen, NR_STEPS, at);
+	gen_anchor(gen, at, at, at + GEN_CUPTI_OFFSET_NS);
 	gen_flush(gen);
 }

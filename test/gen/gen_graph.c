@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test/gen/gen.h"
 
-#define CUPTI_OFFSET_NS 500000000ull
-#define START_NS	1000000000ull
-#define STEP_US		1000u
-#define NR_STEPS	4u
+#define START_NS 1000000000ull
+#define STEP_US	 1000u
+#define NR_STEPS 4u
 
 /* Shapes of kernels, by ID. */
 enum { GEMM = 1, RELU, UPDATE, LATE };
@@ -67,7 +66,7 @@ static void kernel(struct gen *gen, uint32_t shape, uint64_t graph_node, uint32_
 {
 	struct gprof_row_kernel *row = gen_row(gen, GPROF_TABLE_kernel);
 
-	row->begin = time_at(at_us) + CUPTI_OFFSET_NS;
+	row->begin = time_at(at_us) + GEN_CUPTI_OFFSET_NS;
 	row->dur = row->begin + dur_us * 1000ull;
 	row->place = 1;
 	row->correlation = correlation;
@@ -80,7 +79,7 @@ static void copy(struct gen *gen, uint64_t graph_node, uint32_t at_us, uint32_t 
 {
 	struct gprof_row_memcpy *row = gen_row(gen, GPROF_TABLE_memcpy);
 
-	row->begin = time_at(at_us) + CUPTI_OFFSET_NS;
+	row->begin = time_at(at_us) + GEN_CUPTI_OFFSET_NS;
 	row->dur = row->begin + 20000;
 	row->place = 1;
 	row->correlation = correlation;
@@ -136,7 +135,7 @@ static void begin(struct gen *gen)
 		thread->thread = i;
 		thread->tid = GEN_PID + i - 1;
 	}
-	gen_anchor(gen, START_NS, START_NS, START_NS + CUPTI_OFFSET_NS);
+	gen_anchor(gen, START_NS, START_NS, START_NS + GEN_CUPTI_OFFSET_NS);
 	shape(gen, GEMM, "gemm");
 	shape(gen, RELU, "relu");
 	shape(gen, UPDATE, "update");

@@ -11,8 +11,7 @@
  */
 #include "test/gen/gen.h"
 
-#define CUPTI_OFFSET_NS 500000000ull
-#define SECOND_NS	1000000000ull
+#define SECOND_NS 1000000000ull
 
 enum { MAIN = 1, LOADER = 2, MAIN_TID = 4242, LOADER_TID = 4250, STREAM = 0x5000 };
 
@@ -68,7 +67,7 @@ static void add_work(struct gen *gen, uint32_t hang, uint32_t place)
 	row->place = place;
 	row->name = name;
 	row->correlation = 12;
-	row->work_end = 3 * SECOND_NS / 2 + CUPTI_OFFSET_NS;
+	row->work_end = 3 * SECOND_NS / 2 + GEN_CUPTI_OFFSET_NS;
 }
 
 static void add_collective(struct gen *gen, uint32_t hang, uint8_t kind, uint64_t since)
@@ -117,8 +116,8 @@ static void add_kernel(struct gen *gen, uint32_t place)
 	call->thread = MAIN;
 	call->call = call_id;
 	call->correlation = 11;
-	kernel->begin = SECOND_NS + 2000000 + CUPTI_OFFSET_NS;
-	kernel->dur = SECOND_NS + 3000000 + CUPTI_OFFSET_NS;
+	kernel->begin = SECOND_NS + 2000000 + GEN_CUPTI_OFFSET_NS;
+	kernel->dur = SECOND_NS + 3000000 + GEN_CUPTI_OFFSET_NS;
 	kernel->place = place;
 	kernel->correlation = 11;
 	kernel->shape = 1;
@@ -135,8 +134,8 @@ void gen_hang(struct gen *gen)
 	gen_info(gen, "hang.last",
 		"no step has ended for 5 s after step 8, thread 4242 in ncclGroupEnd; it has not "
 		"resumed");
-	gen_anchor(gen, SECOND_NS, SECOND_NS, SECOND_NS + CUPTI_OFFSET_NS);
-	gen_anchor(gen, 13 * SECOND_NS, 13 * SECOND_NS, 13 * SECOND_NS + CUPTI_OFFSET_NS);
+	gen_anchor(gen, SECOND_NS, SECOND_NS, SECOND_NS + GEN_CUPTI_OFFSET_NS);
+	gen_anchor(gen, 13 * SECOND_NS, 13 * SECOND_NS, 13 * SECOND_NS + GEN_CUPTI_OFFSET_NS);
 	place = gen_place(gen, 0, 1, 7);
 	missing = gen_string(gen, "no step has ended");
 	comm = gen_row(gen, GPROF_TABLE_nccl_comm);

@@ -3,13 +3,12 @@
 
 #include "test/gen/gen.h"
 
-#define NR_LAYERS	24u
-#define NR_LEAVES	8u /* operators of a layer that launch a kernel */
-#define NR_SHAPES	256u
-#define NR_KERNELS	120u
-#define GROUP_EVENTS	250000u
-#define START_NS	1000000000ull
-#define CUPTI_OFFSET_NS 500000000ull
+#define NR_LAYERS    24u
+#define NR_LEAVES    8u /* operators of a layer that launch a kernel */
+#define NR_SHAPES    256u
+#define NR_KERNELS   120u
+#define GROUP_EVENTS 250000u
+#define START_NS     1000000000ull
 
 enum { LOOP = 1, AUTOGRAD = 2 };
 enum { COMPUTE, COPY, NCCL, NR_STREAMS };
@@ -83,7 +82,7 @@ static void add_call(struct model *m, struct gprof_row_api *row, uint32_t thread
 /* When work that was called for just now begins on a stream, which `ns` is then busy. */
 static uint64_t run_on(struct model *m, unsigned int stream, uint64_t ns)
 {
-	uint64_t ready = m->now_ns + CUPTI_OFFSET_NS + about(m, 3000);
+	uint64_t ready = m->now_ns + GEN_CUPTI_OFFSET_NS + about(m, 3000);
 	uint64_t begin = m->device_ns[stream] + 400;
 
 	begin = begin > ready ? begin : ready;
@@ -223,8 +222,8 @@ static void add_step(struct model *m, uint64_t number)
 	add_op(m, LOOP, m->ops[OP_STEP], begin, 0, 0);
 	sync = add(m, GPROF_TABLE_api_sync);
 	add_call(m, (struct gprof_row_api *)sync, LOOP, CALL_SYNC);
-	if (m->device_ns[COMPUTE] - CUPTI_OFFSET_NS > sync->dur) {
-		m->now_ns = sync->dur = m->device_ns[COMPUTE] - CUPTI_OFFSET_NS;
+	if (m->device_ns[COMPUTE] - GEN_CUPTI_OFFSET_NS > sync->dur) {
+		m->now_ns = sync->dur = m->device_ns[COMPUTE] - GEN_CUPTI_OFFSET_NS;
 	}
 }
 
@@ -298,7 +297,7 @@ static void define(struct model *m)
 /* As the recorder's drain closes what it has written. */
 static void close_group(struct model *m)
 {
-	gen_anchor(m->gen, m->now_ns, m->now_ns, m->now_ns + CUPTI_OFFSET_NS);
+	gen_anchor(m->gen, m->now_ns, m->now_ns, m->now_ns + GEN_CUPTI_OFFSET_NS);
 	gen_flush(m->gen);
 	(void)gen_row(m->gen, GPROF_TABLE_checkpoint);
 	gen_flush(m->gen);
@@ -313,7 +312,7 @@ void gen_model(struct gen *gen, uint64_t nr_events, uint64_t seed)
 	gen_info(gen, "host.name", "node7");
 	gen_info(gen, "host.cpus", "4");
 	define(&m);
-	gen_anchor(gen, START_NS, START_NS, START_NS + CUPTI_OFFSET_NS);
+	gen_anchor(gen, START_NS, START_NS, START_NS + GEN_CUPTI_OFFSET_NS);
 	for (uint64_t step = 0; m.nr_events < nr_events; step++) {
 		add_step(&m, step);
 		if (m.nr_in_group >= GROUP_EVENTS) {

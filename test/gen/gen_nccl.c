@@ -12,9 +12,8 @@
  */
 #include "test/gen/gen.h"
 
-#define CUPTI_OFFSET_NS 500000000ull
-#define START_NS	1000000000ull
-#define MEGABYTE	1000000ull
+#define START_NS 1000000000ull
+#define MEGABYTE 1000000ull
 
 enum { MAIN = 1, OTHER = 2, FLOAT = 7, SUM = 0, NO_REDOP = 255, STREAM = 0x5000 };
 
@@ -37,8 +36,8 @@ static void add_launch(
 	call->call = id;
 	call->correlation = correlation;
 	call->source = GPROF_SOURCE_CALLBACK;
-	kernel->begin = at(begin) + CUPTI_OFFSET_NS;
-	kernel->dur = at(end) + CUPTI_OFFSET_NS;
+	kernel->begin = at(begin) + GEN_CUPTI_OFFSET_NS;
+	kernel->dur = at(end) + GEN_CUPTI_OFFSET_NS;
 	kernel->place = place;
 	kernel->correlation = correlation;
 }
@@ -161,8 +160,8 @@ void gen_nccl(struct gen *gen, uint32_t rank, bool has_inside)
 	gen_info(gen, "host.boot_id", "one boot");
 	gen_info(gen, "rank.world", rank ? "1" : "0");
 	gen_info(gen, "rank.world_size", "2");
-	gen_anchor(gen, START_NS, START_NS, START_NS + CUPTI_OFFSET_NS);
-	gen_anchor(gen, at(9000), at(9000), at(9000) + CUPTI_OFFSET_NS);
+	gen_anchor(gen, START_NS, START_NS, START_NS + GEN_CUPTI_OFFSET_NS);
+	gen_anchor(gen, at(9000), at(9000), at(9000) + GEN_CUPTI_OFFSET_NS);
 	comm = gen_row(gen, GPROF_TABLE_nccl_comm);
 	comm->tick = START_NS;
 	comm->id = 1;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test/gen/gen.h"
 
-#define CUPTI_OFFSET_NS 500000000ull
-#define START_NS	1000000000ull
-#define STEP_US		1000u
-#define MB		(1ll << 20)
+#define START_NS 1000000000ull
+#define STEP_US	 1000u
+#define MB	 (1ll << 20)
 
 enum thread {
 	LOOP = 1,
@@ -51,7 +50,7 @@ static void launch(struct gen *gen, struct names *n, enum thread thread, uint32_
 	call->call = n->launch;
 	call->correlation = ++n->correlation;
 	call->shape = n->gemm;
-	kernel->begin = at(begin + late) + CUPTI_OFFSET_NS;
+	kernel->begin = at(begin + late) + GEN_CUPTI_OFFSET_NS;
 	kernel->dur = kernel->begin + dur * 1000ull;
 	kernel->place = n->place;
 	kernel->correlation = n->correlation;
@@ -127,8 +126,8 @@ static void add_facts(struct gen *gen)
 		thread->tid = GEN_PID + i;
 		thread->name = name;
 	}
-	gen_anchor(gen, START_NS, START_NS, START_NS + CUPTI_OFFSET_NS);
-	gen_anchor(gen, at(4000), at(4000), at(4000) + CUPTI_OFFSET_NS);
+	gen_anchor(gen, START_NS, START_NS, START_NS + GEN_CUPTI_OFFSET_NS);
+	gen_anchor(gen, at(4000), at(4000), at(4000) + GEN_CUPTI_OFFSET_NS);
 }
 
 /* Loader 100, forward 200 in a user's range, backward on its own thread 300, optimizer 50. */

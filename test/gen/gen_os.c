@@ -12,30 +12,11 @@
  */
 #include "test/gen/gen.h"
 
-#define CUPTI_OFFSET_NS 500000000ull
-#define START_NS	1000000000ull
-#define NR_STEPS	25u
-#define LOCK_ADDRESS	0x7f0000001040ull
+#define START_NS     1000000000ull
+#define NR_STEPS     25u
+#define LOCK_ADDRESS 0x7f0000001040ull
 
 enum { FILE_DATA = 1, FILE_PEER };
-
-static void launch(struct gen *gen, uint64_t at, uint32_t delay_us, uint32_t work_us, uint32_t id)
-{
-	uint32_t place = gen_place(gen, 0, 1, 7);
-	uint16_t call = gen_call(gen, "cudaLaunchKernel", GPROF_API_RUNTIME);
-	struct gprof_row_api_launch *row = gen_row(gen, GPROF_TABLE_api_launch);
-	struct gprof_row_kernel *kernel = gen_row(gen, GPROF_TABLE_kernel);
-
-	row->begin = at;
-	row->dur = at + 5000;
-	row->thread = 1;
-	row->call = call;
-	row->correlation = id;
-	kernel->begin = at + delay_us * 1000ull + CUPTI_OFFSET_NS;
-	kernel->dur = kernel->begin + work_us * 1000ull;
-	kernel->place = place;
-	kernel->correlation = id;
-}
 
 /* name: of a file that is met for the first time, or NULL. */
 static struct gprof_row_os_call *call(struct gen *gen, const char *function, uint32_t thread,
@@ -60,16 +41,6 @@ static void move(struct gprof_row_os_call *row, uint32_t file, uint64_t bytes)
 	row->returned = (int64_t)bytes;
 }
 
-static void add_step(struct gen *gen, uint32_t number, uint64_t at)
-{
-	struct gprof_row_step *row = gen_row(gen, GPROF_TABLE_step);
-
-	row->time = at;
-	row->step = number;
-	row->thread = 1;
-	row->how = GPROF_STEP_NVTX;
-}
-
 static void add_calls(struct gen *gen, uint32_t number, uint64_t at)
 {
 	move(call(gen, "read", 1, at + 300000, number % 5 ? 250 : 252,
@@ -88,25 +59,25 @@ void gen_os(struct gen *gen)
 
 	gen_info_bytes(gen, "process.command", "python\0train.py", 15);
 	gen_info(gen, "step.rule", "nvtx:step");
-	gen_anchor(gen, at, at, at + CUPTI_OFFSET_NS);
+	gen_anchor(gen, at, at, at + GEN_CUPTI_OFFSET_NS);
 	failed = call(gen, "open64", 1, at, 3, "/data/no-such-file");
 	failed->returned = -1;
 	failed->result = 2; /* ENOENT */
 	at += 10000;
 	for (uint32_t i = 0; i < NR_STEPS; i++) {
-		add_step(gen, i, at);
-		launch(gen, at, 20, 200, 2 * i + 1);
+		gen_step(gen, i, at);
+		gen_launch(gen, at, 20, 200, 2 * i + 1);
 		add_calls(gen, i, at);
-		launch(gen, at + 600000, 10, 290, 2 * i + 2);
+		gen_launch(gen, at + 600000, 10, 290, 2 * i + 2);
 		at += 1000000;
 	}
-	add_step(gen, NR_STEPS, at);
+	gen_step(gen, NR_STEPS, at);
 	count = gen_row(gen, GPROF_TABLE_os_count);
 	count->begin = START_NS;
 	count->dur = at;
 	count->call = gen_call(gen, "read", GPROF_API_THREAD);
 	count->nr = 1000;
 	count->bytes = 4096000;
-	gen_anchor(gen, at, at, at + CUPTI_OFFSET_NS);
+	gen_anchor(gen, at, at, at + GEN_CUPTI_OFFSET_NS);
 	gen_flush(gen);
 }

@@ -11,8 +11,7 @@
  */
 #include "test/gen/gen.h"
 
-#define CUPTI_OFFSET_NS 500000000ull
-#define START_NS	1000000000ull
+#define START_NS 1000000000ull
 
 enum stack { NONE, MODULE, FORWARD, LOSS };
 
@@ -105,7 +104,7 @@ static void launch(
 	call->call = id;
 	call->correlation = correlation;
 	call->py_stack = stack;
-	kernel->begin = at(begin + 10) + CUPTI_OFFSET_NS;
+	kernel->begin = at(begin + 10) + GEN_CUPTI_OFFSET_NS;
 	kernel->dur = kernel->begin + kernel_us * 1000ull;
 	kernel->place = place;
 	kernel->correlation = correlation;
@@ -114,8 +113,8 @@ static void launch(
 void gen_python(struct gen *gen)
 {
 	gen_info_bytes(gen, "process.command", "python\0train.py", 15);
-	gen_anchor(gen, START_NS, START_NS, START_NS + CUPTI_OFFSET_NS);
-	gen_anchor(gen, at(1000), at(1000), at(1000) + CUPTI_OFFSET_NS);
+	gen_anchor(gen, START_NS, START_NS, START_NS + GEN_CUPTI_OFFSET_NS);
+	gen_anchor(gen, at(1000), at(1000), at(1000) + GEN_CUPTI_OFFSET_NS);
 	add_python(gen);
 	launch(gen, 130, 60, 1, NONE);
 	op(gen, "aten::mm", 120, 160, 1, FORWARD);

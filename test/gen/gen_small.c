@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test/gen/gen.h"
 
-#define CUPTI_OFFSET_NS 500000000ull
-#define START_NS	1000000000ull
+#define START_NS 1000000000ull
 
 /* A call of thread 1 at `at` microseconds after the start. */
 static void *call(struct gen *gen, unsigned int table, uint16_t id, uint32_t at_us, uint32_t dur_us,
@@ -23,7 +22,7 @@ static void *work(struct gen *gen, unsigned int table, uint32_t place, uint32_t 
 {
 	struct gprof_row_kernel *row = gen_row(gen, table);
 
-	row->begin = START_NS + CUPTI_OFFSET_NS + at_us * 1000ull;
+	row->begin = START_NS + GEN_CUPTI_OFFSET_NS + at_us * 1000ull;
 	row->dur = row->begin + dur_us * 1000ull;
 	row->place = place;
 	row->correlation = correlation;
@@ -71,9 +70,9 @@ static void add_facts(struct gen *gen)
 	thread->thread = 1;
 	thread->tid = GEN_PID;
 	thread->name = name;
-	gen_anchor(gen, START_NS, START_NS, START_NS + CUPTI_OFFSET_NS);
-	gen_anchor(
-		gen, START_NS + 1000000, START_NS + 1000000, START_NS + CUPTI_OFFSET_NS + 1000000);
+	gen_anchor(gen, START_NS, START_NS, START_NS + GEN_CUPTI_OFFSET_NS);
+	gen_anchor(gen, START_NS + 1000000, START_NS + 1000000,
+		START_NS + GEN_CUPTI_OFFSET_NS + 1000000);
 }
 
 static void add_kernels(struct gen *gen, uint32_t place)
@@ -128,7 +127,7 @@ static void add_waits(struct gen *gen)
 
 	wait->result = 700;
 	seen->type = 3;
-	overhead->begin = START_NS + CUPTI_OFFSET_NS + 500000;
+	overhead->begin = START_NS + GEN_CUPTI_OFFSET_NS + 500000;
 	overhead->dur = overhead->begin + 7000;
 	overhead->overhead_kind = 1u << 16;
 }
@@ -144,12 +143,7 @@ static void add_ranges(struct gen *gen)
 	nvtx(gen, GPROF_NVTX_END, 330, 0, 77);
 	nvtx(gen, GPROF_NVTX_POP, 340, 0, 0); /* never pushed */
 	for (uint32_t i = 0; i < 3; i++) {
-		struct gprof_row_step *row = gen_row(gen, GPROF_TABLE_step);
-
-		row->time = START_NS + (4 + 200 * i) * 1000ull;
-		row->step = i;
-		row->thread = 1;
-		row->how = GPROF_STEP_NVTX;
+		gen_step(gen, i, START_NS + (4 + 200 * i) * 1000ull);
 	}
 }
 

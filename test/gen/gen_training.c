@@ -10,11 +10,10 @@
 #define THREADS		4u
 #define STEPS_A_FLUSH	15u
 /* A step: 1,000 kernels, 2,000 calls, 100 copies and 116 ranges of two rows. */
-#define COPIES_A_STEP	100u
-#define RANGES_A_STEP	116u
-#define CALLS_A_STEP	2000u
-#define START_NS	1000000000ull
-#define CUPTI_OFFSET_NS 500000000ull
+#define COPIES_A_STEP 100u
+#define RANGES_A_STEP 116u
+#define CALLS_A_STEP  2000u
+#define START_NS      1000000000ull
 
 struct training {
 	struct gen *gen;
@@ -122,8 +121,8 @@ static void launch(struct training *t, uint32_t thread, uint32_t shape)
 	call->shape = t->shapes[shape];
 	kernel = gen_row(t->gen, GPROF_TABLE_kernel);
 	t->device_ns[stream] += log_normal(t, 7, 0.3);
-	if (t->device_ns[stream] < t->host_ns[thread] + CUPTI_OFFSET_NS) {
-		t->device_ns[stream] = t->host_ns[thread] + CUPTI_OFFSET_NS + 2000;
+	if (t->device_ns[stream] < t->host_ns[thread] + GEN_CUPTI_OFFSET_NS) {
+		t->device_ns[stream] = t->host_ns[thread] + GEN_CUPTI_OFFSET_NS + 2000;
 	}
 	kernel->begin = t->device_ns[stream];
 	t->device_ns[stream] += log_normal(t, t->log_ns[shape], 0.05);
@@ -144,7 +143,7 @@ static void copy(struct training *t)
 	call->copy_kind = 1;
 	call->bytes = bytes;
 	record = gen_row(t->gen, GPROF_TABLE_memcpy);
-	t->device_ns[2] = t->host_ns[2] + CUPTI_OFFSET_NS + 1500;
+	t->device_ns[2] = t->host_ns[2] + GEN_CUPTI_OFFSET_NS + 1500;
 	record->begin = t->device_ns[2];
 	record->dur = t->device_ns[2] + bytes / 20 + 900;
 	record->place = t->places[2];
@@ -225,7 +224,7 @@ void gen_training(struct gen *gen, uint64_t nr_events, uint64_t seed)
 	for (uint64_t step = 0; step < nr_steps; step += STEPS_A_FLUSH) {
 		uint64_t now = t.host_ns[0];
 
-		gen_anchor(gen, now, now, now + CUPTI_OFFSET_NS);
+		gen_anchor(gen, now, now, now + GEN_CUPTI_OFFSET_NS);
 		for (uint32_t thread = 0; thread < THREADS; thread++) {
 			/* Threads keep in step with each other. */
 			t.host_ns[thread] = t.host_ns[thread] > now ? t.host_ns[thread] : now;
@@ -243,5 +242,5 @@ void gen_training(struct gen *gen, uint64_t nr_events, uint64_t seed)
 		}
 		gen_flush(gen);
 	}
-	gen_anchor(gen, t.host_ns[0], t.host_ns[0], t.host_ns[0] + CUPTI_OFFSET_NS);
+	gen_anchor(gen, t.host_ns[0], t.host_ns[0], t.host_ns[0] + GEN_CUPTI_OFFSET_NS);
 }
