@@ -85,7 +85,6 @@ struct shape_info {
 struct call_info {
 	uint32_t name;
 	uint8_t kind; /* enum call_kind */
-	uint8_t api;
 	bool is_async, is_graph;
 };
 
@@ -222,7 +221,7 @@ static const struct call_info *make_info(struct advice_facts *facts, const struc
 {
 	struct call_info *info = idmap_put(&facts->calls, call->call);
 
-	info->name = process_call_name(facts->process, call->call, &info->api);
+	info->name = process_call_name(facts->process, call->call, NULL);
 	info->kind = (uint8_t)call_kind_of(info->name);
 	info->is_async = advice_call_is_async(info->name);
 	info->is_graph = strstr(string_pool_text(info->name, NULL), "GraphLaunch") != NULL;
@@ -518,24 +517,16 @@ void advice_facts_take_record(struct advice_facts *facts, const struct op_record
 
 /* ---- gaps ---- */
 
-/* Of a call of the C library, with its file. */
-static uint32_t call_name(struct advice_facts *facts, const struct op_call *call)
-{
-	uint32_t name = info_of(facts, call)->name;
-
-	return call->table == GPROF_TABLE_os_call
-		       ? os_files_call(&facts->os_files, name, call->handle)
-		       : name;
-}
-
 uint32_t advice_facts_site(
 	struct advice_facts *facts, uint32_t name, const struct op_call *call, const struct op *op)
 {
 	const struct op_call own = {.py_stack = call ? call->py_stack : op->py_stack};
 	const struct op *around = call ? op : op->parent;
-	const struct gap_place_key key = {.what = name	 ? name
-						  : call ? call_name(facts, call)
-							 : op->name,
+	const struct gap_place_key key = {
+		.what = name   ? name
+			: call ? os_files_call(&facts->os_files, info_of(facts, call)->name,
+					 op_call_file(call))
+			       : op->name,
 		.op = op_name_of(facts, around),
 		.py_stack = stack_of(facts, &own, around)};
 

@@ -25,16 +25,6 @@ static uint32_t stack_of(
 	return op ? op->py_stack : 0;
 }
 
-/* The name of a call of the C library has its file: "read(/data/train.tar)". */
-static uint32_t call_name(struct part_owners *owners, const struct op_call *call)
-{
-	uint32_t name = process_call_name(owners->process, call->call, NULL);
-
-	return call->table == GPROF_TABLE_os_call
-		       ? os_files_call(&owners->files, name, call->handle)
-		       : name;
-}
-
 static uint32_t site_of(
 	void *context, uint32_t name, const struct op_call *call, const struct op *op)
 {
@@ -43,7 +33,10 @@ static uint32_t site_of(
 	struct gap_place_key key = {.what = name, .py_stack = stack_of(owners->process, call, op)};
 
 	if (!name) {
-		key.what = call ? call_name(owners, call) : op->name;
+		key.what = call ? os_files_call(&owners->files,
+					  process_call_name(owners->process, call->call, NULL),
+					  op_call_file(call))
+				: op->name;
 	}
 	while (around && around->is & OP_IS_AROUND) {
 		around = around->parent;

@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "report/analysis/view.h"
+#include "report/host/os_kind.h"
+#include "report/host/os_threads.h"
 #include "report/model/os_files.h"
-#include "report/model/os_threads.h"
 #include "report/util/buf.h"
 #include "report/util/string_pool.h"
 
@@ -24,12 +25,10 @@ struct io_view {
 	struct keyed_stats files; /* the kind is enum gprof_os_kind; sizes are bytes */
 	struct os_files names;	  /* of the current process */
 	struct os_threads threads;
-	struct os_row_threads *threads_of; /* of each row */
-	struct row_files *files_of;	   /* of each row */
+	struct row_files *files_of; /* of each row */
 	size_t nr_files_of, files_capacity;
 	struct idmap groups; /* uint32_t of string_pool.h, by the name of a file */
 	struct idset *seen;  /* rows with the names of their files */
-	struct idmap kinds;  /* uint32_t 1 + kind, by call, of the current process */
 	bool has_calls;
 };
 
@@ -45,28 +44,13 @@ static void init(void *state)
 {
 	struct io_view *view = state;
 
-	idmap_init(&view->kinds, sizeof(uint32_t));
 	idmap_init(&view->groups, sizeof(uint32_t));
 	view->seen = idset_create();
 }
 
 static void begin(void *context, struct process *process)
 {
-	struct io_view *view = context;
-
-	os_files_begin(&view->names, process);
-	idmap_fini(&view->kinds);
-	idmap_init(&view->kinds, sizeof(uint32_t));
-}
-
-static unsigned int find_kind(struct io_view *view, const struct process *process, uint64_t call)
-{
-	uint32_t *kind = idmap_put(&view->kinds, call);
-
-	if (!*kind) {
-		*kind = 1 + os_kind_of(process_call_name(process, call, NULL));
-	}
-	return *kind - 1;
+	os_files_begin(&((struct io_view *)context)->names, process);
 }
 
 static bool moves(unsigned int kind)
@@ -120,7 +104,8 @@ static void on_batch(void *context, struct process *process, const struct batch 
 
 	view->has_calls = true;
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		unsigned int kind = find_kind(view, process, b->col[COL_api_call][i]);
+		unsigned int kind =
+			os_kind_of(process_call_name(process, b->col[COL_api_call][i], NULL));
 		uint64_t ns = clock_map_duration(&process->host_clock, b->col[COL_api_dur][i]);
 		uint32_t name, row;
 
@@ -169,7 +154,7 @@ static const struct table_column columns[] = {
 static void fill_row(const struct io_view *view, size_t i, struct table_cell *cells)
 {
 	const struct keyed_stats_row *row = &view->files.rows[i];
-	const struct os_row_threads *threads = &view->threads_of[i];
+	const struct os_row_threads *threads = &view->threads.rows[i];
 	const struct row_files *files = &view->files_of[i];
 	uint64_t bytes = histogram_sum(&view->files.sizes.groups[i]);
 	uint64_t ns = histogram_sum(&view->files.times.groups[i]);
@@ -195,8 +180,7 @@ static void fill_table(void *state, struct table *table)
 
 	keyed_stats_finish(&view->files);
 	total_ns = keyed_stats_total_ns(&view->files);
-	free(view->threads_of);
-	view->threads_of = os_threads_of_rows(&view->threads, view->files.nr_rows);
+	os_threads_finish(&view->threads, view->files.nr_rows);
 	for (size_t i = 0; i < view->files.nr_rows; i++) {
 		fill_row(view, i, keyed_stats_add(&view->files, i, total_ns, table));
 	}
@@ -217,11 +201,9 @@ static void fini(void *state)
 
 	os_files_fini(&view->names);
 	os_threads_fini(&view->threads);
-	idmap_fini(&view->kinds);
 	idmap_fini(&view->groups);
 	idset_destroy(view->seen);
 	free(view->files_of);
-	free(view->threads_of);
 }
 
 VIEW(io, 317) = {

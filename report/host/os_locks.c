@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "report/analysis/view.h"
-#include "report/model/os_files.h"
-#include "report/model/os_threads.h"
+#include "report/host/os_kind.h"
+#include "report/host/os_threads.h"
 #include "report/util/hash.h"
 
 /* Addresses mean something in one process only. */
@@ -33,7 +33,6 @@ struct locks_view {
 	struct lock **lock_of; /* of each row */
 	size_t capacity;
 	struct os_threads threads;
-	struct os_row_threads *threads_of; /* of each row */
 	bool has_calls;
 };
 
@@ -130,14 +129,13 @@ static void fill_table(void *state, struct table *table)
 
 	keyed_stats_finish(&view->stats);
 	total_ns = keyed_stats_total_ns(&view->stats);
-	free(view->threads_of);
-	view->threads_of = os_threads_of_rows(&view->threads, view->stats.nr_rows);
+	os_threads_finish(&view->threads, view->stats.nr_rows);
 	for (size_t i = 0; i < view->stats.nr_rows; i++) {
 		struct table_cell *cells = keyed_stats_add(&view->stats, i, total_ns, table);
 
 		view_fill_process(view->lock_of[i]->key.process, &cells[PID]);
-		table_set_integer(&cells[THREADS], view->threads_of[i].nr);
-		table_set_integer(&cells[THREAD], view->threads_of[i].most);
+		table_set_integer(&cells[THREADS], view->threads.rows[i].nr);
+		table_set_integer(&cells[THREAD], view->threads.rows[i].most);
 		table_set_string(&cells[KIND], os_kind_name(view->stats.rows[i].kind));
 		table_set_integer(&cells[ADDRESS], address_text(view->lock_of[i]->key.object));
 	}
@@ -159,7 +157,6 @@ static void fini(void *state)
 	hash_free(view->locks);
 	os_threads_fini(&view->threads);
 	free(view->lock_of);
-	free(view->threads_of);
 }
 
 VIEW(locks, 318) = {

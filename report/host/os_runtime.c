@@ -7,8 +7,7 @@
 #include <stdlib.h>
 
 #include "report/analysis/view.h"
-#include "report/model/api.h"
-#include "report/model/os_files.h"
+#include "report/host/os_kind.h"
 
 #define NR_CALLS 65536u
 #define NONE	 UINT32_MAX

@@ -6,52 +6,8 @@
  */
 #include "report/model/os_files.h"
 
-#include <string.h>
-
 #include "report/stream/stream.h"
 #include "report/util/buf.h"
-
-unsigned int os_kind_of(uint32_t name)
-{
-	static const struct {
-		const char *name;
-		unsigned int kind;
-	} calls[] = {
-#define OS_CALL(name, kind) {#name, GPROF_OS_##kind},
-#include "collector/format/os_calls.def"
-	};
-	const char *text = string_pool_text(name, NULL);
-
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		if (strcmp(calls[i].name, text) == 0) {
-			return calls[i].kind;
-		}
-	}
-	return GPROF_OS_UNKNOWN;
-}
-
-const char *os_kind_name(unsigned int kind)
-{
-	static const char *const names[] = {
-		[GPROF_OS_UNKNOWN] = "other",
-		[GPROF_OS_OPEN] = "open",
-		[GPROF_OS_CLOSE] = "close",
-		[GPROF_OS_READ] = "read",
-		[GPROF_OS_WRITE] = "write",
-		[GPROF_OS_SYNC] = "sync",
-		[GPROF_OS_CONNECT] = "connect",
-		[GPROF_OS_SEND] = "send",
-		[GPROF_OS_RECEIVE] = "receive",
-		[GPROF_OS_POLL] = "poll",
-		[GPROF_OS_SLEEP] = "sleep",
-		[GPROF_OS_LOCK] = "lock",
-		[GPROF_OS_WAIT] = "wait",
-		[GPROF_OS_JOIN] = "join",
-		[GPROF_OS_PROCESS] = "process",
-	};
-
-	return names[kind < sizeof(names) / sizeof(names[0]) ? kind : GPROF_OS_UNKNOWN];
-}
 
 void os_files_fini(struct os_files *files)
 {

@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Calls of the C library (table os_call, or those of other profilers): what their functions do, and
- * which files they are about.
- */
+/* The files and peers that calls of the C library (table os_call) are about. */
 #ifndef REPORT_MODEL_OS_FILES_H
 #define REPORT_MODEL_OS_FILES_H
 
 #include "report/model/model.h"
-
-/* What the function of that name (of string_pool.h) does: enum gprof_os_kind. */
-unsigned int os_kind_of(uint32_t name);
-
-/* A word for it, such as "read". */
-const char *os_kind_name(unsigned int kind);
 
 /* Names of files by their numbers in a process. Zero-initialized. */
 struct os_files {
@@ -27,7 +18,7 @@ void os_files_fini(struct os_files *files);
 /* What a row of os_call is about, by its columns: a number of string_pool.h; 0: unknown. */
 uint32_t os_files_name(const struct os_files *files, uint64_t file, uint64_t name);
 
-/* The function, with its file where that is known, as "read(/data/train.tar)". */
+/* The function, with its file where that is known (0: none), as "read(/data/train.tar)". */
 uint32_t os_files_call(const struct os_files *files, uint32_t function, uint64_t file);
 
 #endif

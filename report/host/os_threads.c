@@ -3,7 +3,7 @@
  * A hash of the sums of each row and thread. Which thread has most is decided at the end, by time,
  * then by number, so that it does not depend on the order of rows.
  */
-#include "report/model/os_threads.h"
+#include "report/host/os_threads.h"
 
 #include <string.h>
 
@@ -31,12 +31,6 @@ void os_threads_add(struct os_threads *threads, uint32_t row, const struct proce
 	found->ns += ns;
 }
 
-void os_threads_fini(struct os_threads *threads)
-{
-	hash_free(threads->all);
-	threads->all = NULL;
-}
-
 static uint32_t name_of(const struct os_thread *thread)
 {
 	const struct model_thread *known =
@@ -60,23 +54,27 @@ static bool is_more(const struct os_thread *a, const struct os_thread *b)
 	return !b || a->ns > b->ns || (a->ns == b->ns && a->key.thread < b->key.thread);
 }
 
-struct os_row_threads *os_threads_of_rows(const struct os_threads *threads, size_t nr)
+void os_threads_finish(struct os_threads *threads, size_t nr_rows)
 {
-	struct os_row_threads *rows = mem_zeroed(nr + 1, sizeof(*rows));
-	const struct os_thread **most = mem_zeroed(nr + 1, sizeof(*most));
+	const struct os_thread **most = mem_zeroed(nr_rows + 1, sizeof(*most));
 
+	free(threads->rows);
+	threads->rows = mem_zeroed(nr_rows + 1, sizeof(*threads->rows));
 	for (const struct os_thread *each = threads->all; each; each = each->hh.next) {
-		rows[each->key.row].nr++;
+		threads->rows[each->key.row].nr++;
 		if (is_more(each, most[each->key.row])) {
 			most[each->key.row] = each;
 		}
 	}
-	for (size_t i = 0; i < nr; i++) {
-		if (most[i]) {
-			rows[i].most_ns = most[i]->ns;
-			rows[i].most = name_of(most[i]);
-		}
+	for (size_t i = 0; i < nr_rows; i++) {
+		threads->rows[i].most = most[i] ? name_of(most[i]) : 0;
 	}
 	free(most);
-	return rows;
+}
+
+void os_threads_fini(struct os_threads *threads)
+{
+	hash_free(threads->all);
+	free(threads->rows);
+	*threads = (struct os_threads){0};
 }

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which threads spend time in a row of a table: how many, and which one most. */
+#ifndef REPORT_HOST_OS_THREADS_H
+#define REPORT_HOST_OS_THREADS_H
+
+#include "report/model/model.h"
+
+struct os_thread;
+
+/* Of a row. */
+struct os_row_threads {
+	uint64_t nr;
+	uint32_t most; /* the name of the one with the most time, of string_pool.h; 0: none */
+};
+
+/* Zero-initialized. */
+struct os_threads {
+	struct os_thread *all;	     /* by row, process and thread */
+	struct os_row_threads *rows; /* after os_threads_finish */
+};
+
+/* Adds time of a thread, by its number in the stream, to a row. */
+void os_threads_add(struct os_threads *threads, uint32_t row, const struct process *process,
+	uint32_t thread, uint64_t ns);
+
+/* Finds the threads of each of `nr_rows` rows. */
+void os_threads_finish(struct os_threads *threads, size_t nr_rows);
+void os_threads_fini(struct os_threads *threads);
+
+#endif
