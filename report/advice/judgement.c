@@ -151,7 +151,7 @@ const struct op_view advice_brief_ops = {
 	.end = end_ops,
 };
 
-static bool has_devices(const struct process *process)
+static bool has_several_devices(const struct process *process)
 {
 	for (size_t i = 1; i < process->places.nr; i++) {
 		const struct model_place *place = idmap_at(&process->places, i);
@@ -168,7 +168,8 @@ bool advice_needs_scan(const void *context)
 {
 	const struct view_input *input = &((const struct advice *)context)->input;
 
-	return !input->is_brief || input->nr_processes != 1 || has_devices(input->processes[0]);
+	return !input->is_brief || input->nr_processes != 1 ||
+	       has_several_devices(input->processes[0]);
 }
 
 /* Of the process of that device, after those of the device before it. */
