@@ -160,6 +160,19 @@ static void set_closing(struct budget *budget)
 	}
 }
 
+/* Without a GPU the loop's thread needs a slot, however many threads have one before it comes. */
+static void find_loop(struct budget *budget)
+{
+	struct host_states *host = &budget->host;
+
+	host->loop_thread = process_has_device_records(budget->process, NULL)
+				    ? 0
+				    : loop_thread(budget->process);
+	if (host->loop_thread) {
+		host_states_slot(host, host->loop_thread);
+	}
+}
+
 void budget_begin(struct budget *budget, struct process *process, bool has_devices)
 {
 	*budget = (struct budget){.process = process,
@@ -167,8 +180,7 @@ void budget_begin(struct budget *budget, struct process *process, bool has_devic
 		.most = BUDGET_MAX,
 		.last_slot = HOST_OTHERS,
 		.has_devices = has_devices};
-	budget->host.loop_thread =
-		process_has_device_records(process, NULL) ? 0 : loop_thread(process);
+	find_loop(budget);
 	find_steps(budget);
 	budget->nr_open = budget->nr_steps;
 	budget->is_done = !budget->nr_steps;

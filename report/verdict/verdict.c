@@ -496,6 +496,7 @@ static void add_outside(struct verdict *verdict)
 {
 	if (verdict->figures.has_steps && state(verdict, HOST_OPERATOR) > 0) {
 		add(verdict, VERDICT_USER, state(verdict, HOST_RANGE) + state(verdict, HOST_USER));
+		add(verdict, VERDICT_OS, state(verdict, HOST_OS));
 	}
 }
 

@@ -315,9 +315,10 @@ void verdict_add_sentence(
 		add_change(verdict, finding, gc_change(verdict), out);
 		return;
 	case VERDICT_OS:
-		buf_text(out,
-			"The GPU waits while the launching thread is in calls of the operating "
-			"system");
+		buf_text(out, verdict->figures.has_gpu
+				      ? "The GPU waits while the launching thread is in calls of "
+					"the operating system"
+				      : "The loop spends time in calls of the operating system");
 		add_change(verdict, finding, "making them earlier or in another thread", out);
 		return;
 	case VERDICT_READBACK:

@@ -172,7 +172,7 @@ static void add_os_call(
 	row->call = call;
 }
 
-/* Without a GPU, threads that wait for work are not what the loop does. */
+/* Without a GPU, threads that wait for work, however many, are not what the loop does. */
 START_TEST(calls_of_the_system_are_those_of_the_loop)
 {
 	struct made made = made_open("os.gprof");
@@ -183,7 +183,9 @@ START_TEST(calls_of_the_system_are_those_of_the_loop)
 		uint64_t begin = 1000 + 1000 * i;
 
 		made_step(&made, begin, i);
-		add_os_call(&made, poll, 2, begin + 10, begin + 990);
+		for (uint32_t thread = 2; thread < 2 * HOST_THREADS; thread++) {
+			add_os_call(&made, poll, thread, begin + 10, begin + 990);
+		}
 		made_op(&made, "aten::add", begin + 100, begin + 400, 0);
 		add_os_call(&made, poll, 1, begin + 500, begin + 600);
 	}
@@ -199,6 +201,10 @@ START_TEST(calls_of_the_system_are_those_of_the_loop)
 		"poll");
 	ck_assert(!tables_cell(table, tables_find(table, "part", "Idle: user code", 0), "longest")
 			   ->is_known);
+	table_destroy(table);
+	table = tables_of(&view_advice, made.path, false);
+	ck_assert_double_eq(
+		cell(table, tables_find(table, "cause", "os_calls", 0), "reach_ns"), 100);
 	table_destroy(table);
 }
 END_TEST
