@@ -256,18 +256,25 @@ COMPAT_START_CODE static void take_variable(
 	}
 }
 
-/* NCCL opens one plugin. Where the program wants none, that is its choice; its own gets its turn.
+/*
+ * NCCL opens one plugin. A program that wants none gets none, and its own plugin gets its turn. A
+ * parent's variable may name us where this process is not recorded.
  */
 COMPAT_START_CODE static void take_plugin(bool is_taken)
 {
 	const char *own = getenv(NCCL_PLUGIN);
+	bool is_off = config_is_asked(CONFIG_NCCL) && config_early(CONFIG_NCCL) == NCCL_OFF;
 
-	if ((own && !strcasecmp(own, "none")) ||
-		(config_is_asked(CONFIG_NCCL) && config_early(CONFIG_NCCL) == NCCL_OFF)) {
+	if (own && !strcasecmp(own, "none")) {
 		return;
 	}
-	take_variable(NCCL_PLUGIN, NEXT_NCCL, nccl_plugin_next_path, is_taken);
-	nccl_plugin_is_ours = is_taken;
+	if (is_taken && !is_off && is_alone()) {
+		take_variable(NCCL_PLUGIN, NEXT_NCCL, nccl_plugin_next_path, true);
+		nccl_plugin_role = NCCL_PLUGIN_OURS;
+	} else if (own && !strcmp(own, entry.path)) {
+		take_variable(NCCL_PLUGIN, NEXT_NCCL, nccl_plugin_next_path, false);
+		nccl_plugin_role = NCCL_PLUGIN_PASSES;
+	}
 }
 
 /*
@@ -285,6 +292,15 @@ COMPAT_START_CODE static void ask_for_injection(void)
 	take_variable(CUDA_INJECTION, NEXT_CUDA, next_cuda, is_taken);
 	take_variable(NVTX_INJECTION, NEXT_NVTX, nvtx_next_path, is_taken);
 	take_plugin(is_taken);
+}
+
+/* NCCL, or the program, has loaded us into a process that is not recorded. */
+COMPAT_START_CODE static void pass_plugin_on(void)
+{
+	dl_iterate_phdr(look_for_path, NULL);
+	if (entry.path) {
+		take_plugin(false);
+	}
 }
 
 /* Stops at what the loader mapped first: this library, or the C library. */
@@ -324,9 +340,11 @@ __attribute__((constructor)) static void begin(void)
 		python_start_init();
 	}
 	if (is_for_program()) {
+		pass_plugin_on();
 		return;
 	}
-	if (config_flag(CONFIG_ENABLE) || getenv(NEXT_CUDA) || getenv(NEXT_NVTX)) {
+	if (config_flag(CONFIG_ENABLE) || getenv(NEXT_CUDA) || getenv(NEXT_NVTX) ||
+		getenv(NCCL_PLUGIN)) {
 		ask_for_injection();
 	}
 	if (config_flag(CONFIG_ENABLE)) {

@@ -67,8 +67,9 @@
 	L(CPU_THREAD, "thread without CPU samples, which the kernel refused or had no room for")   \
 	L(NCCL, "channel or network transfer of NCCL beyond 4,096 of a communicator under way at " \
 		"a time")                                                                          \
-	L(NCCL_NEXT, "event of NCCL for the program's own profiler plugin, with 65,536 others "    \
-		     "under way")                                                                  \
+	L(NCCL_NAME, "name of an NCCL communicator cut to 63 bytes (the event is kept)")           \
+	L(NCCL_NEXT, "event of NCCL that the program's own profiler plugin did not get: gprof "    \
+		     "keeps the handles of its last 65,536 events, or memory is short")            \
 	L(NOTICE, "notices beyond the first 64 (GPROF_LOG=info in GPROF_LOG_FILE has all)")
 
 enum loss_cause {

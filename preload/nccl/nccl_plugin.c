@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of each version of NCCL's profiler interface. All versions have the same events
- * with other members, and texts where version 1 has numbers.
+ * The functions of each version of NCCL's profiler interface. The versions have the same events
+ * with different members; version 1 has numbers where the later ones have texts.
  */
 #include <string.h>
+#include <unistd.h>
 
+#include "collector/collector.h"
 #include "collector/format/format.h"
 #include "collector/util/config.h"
 #include "preload/hook/hook.h"
@@ -14,7 +16,7 @@
 
 /* ---- names ---- */
 
-/* Texts lie in the tables: pointers to them would be relocated in each process. */
+/* The tables hold the texts themselves: each process would relocate pointers to them. */
 struct name {
 	char text[15];
 	uint8_t number;
@@ -34,12 +36,12 @@ static const struct name algorithms[] = {{"RING", GPROF_NCCL_RING}, {"TREE", GPR
 static const struct name protocols[] = {{"SIMPLE", GPROF_NCCL_SIMPLE}, {"LL", GPROF_NCCL_LL},
 	{"LL128", GPROF_NCCL_LL128}, {"", GPROF_NCCL_OTHER}};
 
-/* Behind "nccl"; the numbers are those of NCCL's own enumeration. */
+/* The names follow "nccl". The numbers are those of NCCL's own enumeration. */
 static const struct name types[] = {{"Float32", 7}, {"Bfloat16", 9}, {"Float16", 6}, {"Int8", 0},
 	{"Uint8", 1}, {"Int32", 2}, {"Uint32", 3}, {"Int64", 4}, {"Uint64", 5}, {"Float64", 8},
 	{"Float8e4m3", 10}, {"Float8e5m2", 11}, {"", NCCL_NO_TYPE}};
 
-/* The last name is what anything else is. */
+/* The last entry, without a name, has the number of all other texts. */
 static uint8_t number_of(const struct name *name, const char *text)
 {
 	while (*name->text && (!text || strcmp(name->text, text))) {
@@ -53,7 +55,7 @@ static uint8_t type_of(const char *text)
 	return number_of(types, text && !strncmp(text, "nccl", 4) ? text + 4 : text);
 }
 
-/* The functions of version 1, by NCCL's number. */
+/* Version 1 has NCCL's number of the function instead of its name. */
 static uint8_t function_v1(uint8_t number)
 {
 	static const uint8_t kinds[] = {GPROF_NCCL_BROADCAST, GPROF_NCCL_REDUCE,
@@ -67,7 +69,7 @@ static uint8_t function_v1(uint8_t number)
 
 #define NOT_MORE(number, max) ((number) <= (max) ? (number) : GPROF_NCCL_OTHER)
 
-/* The members of one struct that all versions from 2 on have. */
+/* Reads the members that the structs of versions 2 and later share. */
 #define COLL(e)                                                                                  \
 	(struct nccl_begun)                                                                      \
 	{                                                                                        \
@@ -154,14 +156,19 @@ static struct nccl_begun read_ce(const struct nccl_event_ce *e)
 		.protocol = GPROF_NCCL_OTHER};
 }
 
-static nccl_handle begin(int version, nccl_handle context, const struct nccl_event *event)
+static uint64_t type_of_event(int version, const struct nccl_event *event)
+{
+	return version < 5 ? event->type.narrow : event->type.wide;
+}
+
+static nccl_handle begin(
+	int version, nccl_handle context, nccl_handle parent, const struct nccl_event *event)
 {
 	const void *members = event + 1;
 	const struct nccl_event_kernel *kernel = members;
-	nccl_handle parent = (uintptr_t)event->parent;
 	struct nccl_begun begun;
 
-	switch (version < 5 ? event->type.narrow : event->type.wide) {
+	switch (type_of_event(version, event)) {
 	case NCCL_PROFILE_COLL_API:
 		return nccl_profiler_called(
 			context, ((const struct nccl_event_coll_api *)members)->is_captured);
@@ -192,25 +199,13 @@ static nccl_handle begin(int version, nccl_handle context, const struct nccl_eve
 
 /* ---- both plugins ---- */
 
-/* Their functions; those behind init are in the same places in all versions. */
+/* Their plugin. The functions that follow init have the same places in all versions. */
 static const struct nccl_profiler_v1 *theirs_of(int version)
 {
 	return nccl_plugin_next(version);
 }
 
-static uint64_t type_of_event(int version, const struct nccl_event *event)
-{
-	return version < 5 ? event->type.narrow : event->type.wide;
-}
-
-static void *theirs_of_handle(const void *handle)
-{
-	const struct nccl_pair *pair = nccl_pair_find(handle);
-
-	return pair ? pair->theirs : NULL;
-}
-
-/* Since version 5, an operation names the group that it is in, too. */
+/* Since version 5, an operation also names its group. */
 static void **group_of(int version, struct nccl_event *event)
 {
 	uint64_t type = version < 5 ? 0 : event->type.wide;
@@ -223,63 +218,76 @@ static void **group_of(int version, struct nccl_event *event)
 					: NULL;
 }
 
-/* The event with their handles in place of ours, for the time of the call. */
-static void *start_theirs(int version, const struct nccl_pair *context, struct nccl_event *event)
+/* Calls their start with their handles in place of ours; the event is then as before. */
+static void call_start(
+	int version, const struct nccl_pair *context, void **made, struct nccl_event *event)
 {
-	void *parent = event->parent, *made = NULL, **group = group_of(version, event);
-	void *in = group ? *group : NULL;
+	const struct nccl_pair *parent = nccl_pair_find(event->parent), *in = NULL;
+	void *kept = event->parent, **group = group_of(version, event);
+	void *kept_group = group ? *group : NULL;
 
-	if (!nccl_plugin_next_wants(type_of_event(version, event),
-		    __atomic_load_n(&context->mask, __ATOMIC_RELAXED))) {
-		return NULL;
-	}
-	event->parent = theirs_of_handle(parent);
+	event->parent = parent ? parent->theirs : NULL;
 	if (group) {
-		*group = theirs_of_handle(in);
+		in = nccl_pair_find(kept_group);
+		*group = in ? in->theirs : NULL;
 	}
-	theirs_of(version)->start(context->theirs, &made, event);
-	event->parent = parent;
+	theirs_of(version)->start(context->theirs, made, event);
+	event->parent = kept;
 	if (group) {
-		*group = in;
+		*group = kept_group;
 	}
-	return made;
 }
 
-static nccl_handle begin_ours(
-	int version, const struct nccl_pair *context, struct nccl_event *event)
+/* Has a handle of the event been reused? A transfer for another process has that one's handle. */
+static bool is_orphan(int version, struct nccl_event *event)
 {
-	void *parent = event->parent;
-	const struct nccl_pair *pair = nccl_pair_find(parent);
-	nccl_handle made;
+	const struct nccl_event_proxy_op *op = (const void *)(event + 1);
+	void **group = group_of(version, event);
 
-	if (pair) {
-		event->parent = (void *)(uintptr_t)pair->ours;
+	if (!nccl_pair_is_gone(event->parent) && !(group && nccl_pair_is_gone(*group))) {
+		return false;
 	}
-	made = begin(version, context->ours, event);
-	event->parent = parent;
-	return made;
+	return type_of_event(version, event) != NCCL_PROFILE_PROXY_OP || op->pid == getpid();
+}
+
+/* The pair is there before their plugin starts an event, so each start gets its stop. */
+static struct nccl_pair *start_theirs(
+	int version, const struct nccl_pair *context, nccl_handle ours, struct nccl_event *event)
+{
+	struct nccl_pair *pair;
+
+	if (!nccl_plugin_next_wants(type_of_event(version, event))) {
+		return NULL;
+	}
+	if (is_orphan(version, event)) {
+		loss_add(LOSS_NCCL_NEXT, 1);
+		return NULL;
+	}
+	pair = nccl_pair_make(version, ours);
+	if (pair) {
+		call_start(version, context, &pair->theirs, event);
+	}
+	if (pair && !pair->theirs) {
+		nccl_pair_close(pair);
+		pair = NULL;
+	}
+	return pair;
 }
 
 static nccl_profiler_result start(
 	int version, void *context, void **handle, struct nccl_event *event)
 {
 	const struct nccl_pair *both = theirs_of(version) ? nccl_pair_find(context) : NULL;
-	struct nccl_pair *pair;
-	nccl_handle ours;
-	void *theirs;
+	const struct nccl_pair *parent = both ? nccl_pair_find(event->parent) : NULL;
+	nccl_handle ours = begin(version, both ? both->ours : (uintptr_t)context,
+		parent ? parent->ours : (uintptr_t)event->parent, event);
+	struct nccl_pair *pair = both ? start_theirs(version, both, ours, event) : NULL;
 
-	if (!both) {
-		*handle = (void *)(uintptr_t)begin(version, (uintptr_t)context, event);
-		return NCCL_SUCCESS;
-	}
-	ours = begin_ours(version, both, event);
-	theirs = start_theirs(version, both, event);
-	pair = theirs ? nccl_pair_make(version, theirs, ours) : NULL;
 	*handle = pair ? nccl_pair_handle(pair) : (void *)(uintptr_t)ours;
 	return NCCL_SUCCESS;
 }
 
-/* Before version 4 there are other arguments, of states that are of no interest. */
+/* Before version 4 the arguments have another form, which none of our states needs. */
 static void record_ours(
 	nccl_handle handle, int version, int changed, const union nccl_event_state *arguments)
 {
@@ -330,7 +338,7 @@ static nccl_profiler_result finalize(void *context)
 	struct nccl_pair *pair = nccl_pair_find(context);
 
 	nccl_profiler_close(pair ? pair->ours : (uintptr_t)context);
-	if (pair && nccl_pair_close(pair)) {
+	if (pair && nccl_pair_close(pair) && pair->theirs) {
 		theirs_of(pair->version)->finalize(pair->theirs);
 	}
 	return NCCL_SUCCESS;
@@ -338,17 +346,15 @@ static nccl_profiler_result finalize(void *context)
 
 /* ---- communicators ---- */
 
-/* Their init, in the shape of its version; false: there is no such plugin, or it fails. */
+/* Calls their init in the form of its version. Returns false if it fails. */
 static bool init_theirs(
-	const struct nccl_profiled *what, int nr_nodes, nccl_logger *log, void **context, int *mask)
+	const struct nccl_profiled *what, int nr_nodes, nccl_logger *log, void **context)
 {
+	int *mask = &nccl_plugin_next_mask;
 	const struct nccl_profiler_v1 *v1 = nccl_plugin_next(what->version);
 	const struct nccl_profiler_v4 *v4 = nccl_plugin_next(what->version);
 	const struct nccl_profiler_v5 *v5 = nccl_plugin_next(what->version);
 
-	if (!v1) {
-		return false;
-	}
 	if (what->version < 4) {
 		return v1->init(context, mask) == NCCL_SUCCESS;
 	}
@@ -360,25 +366,25 @@ static bool init_theirs(
 		       what->rank, log) == NCCL_SUCCESS;
 }
 
-/* Always succeeds; NCCL's mask stays 0 where nobody wants events. */
+/* Always succeeds. NCCL's mask stays 0 while nobody wants events. */
 static nccl_profiler_result init(
 	void **context, struct nccl_profiled what, int nr_nodes, nccl_logger *log)
 {
-	struct nccl_pair *pair =
-		theirs_of(what.version) ? nccl_pair_make(what.version, NULL, 0) : NULL;
+	struct nccl_pair *pair = theirs_of(what.version) ? nccl_pair_make(what.version, 0) : NULL;
 	nccl_handle made = 0;
 
-	if (pair && !init_theirs(&what, nr_nodes, log, &pair->theirs, &pair->mask)) {
+	if (pair && !init_theirs(&what, nr_nodes, log, &pair->theirs)) {
 		nccl_pair_close(pair);
 		pair = NULL;
 	}
-	what.also = pair ? &pair->mask : NULL;
 	if (config_number(CONFIG_NCCL) != NCCL_OFF) {
 		made = nccl_profiler_open(&what);
 	}
 	if (pair) {
 		pair->ours = made;
-		__atomic_fetch_or(what.mask, pair->mask, __ATOMIC_RELAXED);
+	}
+	if (pair && what.mask) {
+		__atomic_fetch_or(what.mask, nccl_plugin_next_wanted(), __ATOMIC_RELAXED);
 	}
 	*context = pair ? nccl_pair_handle(pair) : (void *)(uintptr_t)made;
 	return NCCL_SUCCESS;
@@ -420,23 +426,31 @@ static nccl_profiler_result init_v4(void **context, int *mask, const char *comm_
 /*
  * The symbols are indirect: dlsym calls a function that returns the address. So a program's own
  * plugin without a version of the interface hides ours of that version, and NCCL takes the version
- * that both have. NULL also where gprof is not to be NCCL's plugin.
+ * that both have. In a process that gprof does not record, NCCL gets the program's own plugin, or
+ * none.
  */
 typedef void nccl_symbol(void);
 
 static nccl_symbol *offer(int version, const void *plugin)
 {
-	bool is_offered = nccl_plugin_is_ours && nccl_plugin_next_allows(version);
-
-	return is_offered ? (nccl_symbol *)(uintptr_t)plugin : NULL;
+	if (!nccl_plugin_next_allows(version)) {
+		return NULL;
+	}
+	plugin = nccl_plugin_role == NCCL_PLUGIN_OURS ? plugin : nccl_plugin_next(version);
+	return (nccl_symbol *)(uintptr_t)plugin;
 }
 
-/* Plugins are filled when NCCL looks for them: their pointers need no relocation in other
- * processes. */
+/*
+ * Plugins are filled when NCCL looks for them, so that their pointers need no relocation in other
+ * processes. The loader's lock is held meanwhile. Another NCCL in the process may already use the
+ * plugin, which is why a second look-up does not write it.
+ */
 #define SYMBOL(version)                                                 \
 	__attribute__((used)) static nccl_symbol *find_v##version(void) \
 	{                                                               \
-		fill_v##version();                                      \
+		if (!plugin_v##version.name) {                          \
+			fill_v##version();                              \
+		}                                                       \
 		return offer(version, &plugin_v##version);              \
 	}                                                               \
 	HOOK_EXPORT void ncclProfiler_v##version(void) __attribute__((ifunc("find_v" #version)));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The handle of a pair is its number shifted left by two, so that gprof's own handles, which have a
- * tag there, are never taken for one. A pair whose number is another one by now has been reused.
+ * The handle of a pair is its number shifted left by two. gprof's own handles have a tag in these
+ * two bits, so they are never taken for a pair's. A pair that has another number than its handle
+ * has been reused.
  */
 #include "preload/nccl/nccl_plugin_next.h"
 
@@ -18,11 +19,12 @@
 #define TRIES	 64u /* pairs in a row that may be open */
 #define TAG_BITS 2
 
-bool nccl_plugin_is_ours COMPAT_AT_START;
+enum nccl_plugin_role nccl_plugin_role COMPAT_AT_START;
 char nccl_plugin_next_path[PATH_MAX + 1];
+int nccl_plugin_next_mask;
 
 static struct nccl_plugin_next_state {
-	atomic_bool is_looked_for; /* under the loader's lock, as all symbols are looked up */
+	atomic_bool is_looked_for; /* The loader holds its lock while it looks up a symbol. */
 	atomic_bool is_looking;
 	bool is_there;
 	const void *plugins[NCCL_PROFILER_VERSIONS + 1]; /* by version */
@@ -49,24 +51,33 @@ static void *open_named(const char *name)
 
 static void open_next(void)
 {
-	const char *name = nccl_plugin_next_path;
-	void *library = open_named(*name ? name : "libnccl-profiler.so");
+	const char *name = *nccl_plugin_next_path ? nccl_plugin_next_path : "libnccl-profiler.so";
+	void *library = open_named(name);
 	char symbol[] = "ncclProfiler_v0";
 
-	if (!library && *name) {
-		notice_add("NCCL's plugin", 0,
-			"NCCL_PROFILER_PLUGIN named %.200s, which cannot be loaded", name);
-	}
 	for (int version = 1; library && version <= NCCL_PROFILER_VERSIONS; version++) {
 		symbol[sizeof(symbol) - 2] = (char)('0' + version);
 		state.plugins[version] = dlsym(library, symbol);
 		state.is_there |= state.plugins[version] != NULL;
 	}
+	if (!library && *nccl_plugin_next_path) {
+		notice_add("NCCL's plugin", 0,
+			"NCCL_PROFILER_PLUGIN named %.200s, which cannot be loaded", name);
+	} else if (library && !state.is_there) {
+		notice_add("NCCL's plugin", 0,
+			"%.200s has no plugin of version 1 to %d of NCCL's profiler interface, so "
+			"it "
+			"gets no events",
+			name, NCCL_PROFILER_VERSIONS);
+	}
 }
 
-/* While it looks, a symbol of the program itself (STATIC_PLUGIN) must not be ours. */
+/* While it looks for a symbol of the program itself (STATIC_PLUGIN), it must not find ours. */
 bool nccl_plugin_next_allows(int version)
 {
+	if (nccl_plugin_role == NCCL_PLUGIN_UNNAMED) {
+		return false;
+	}
 	if (!atomic_exchange(&state.is_looked_for, true)) {
 		atomic_store(&state.is_looking, true);
 		open_next();
@@ -80,9 +91,14 @@ const void *nccl_plugin_next(int version)
 	return state.plugins[version];
 }
 
+int nccl_plugin_next_wanted(void)
+{
+	return __atomic_load_n(&nccl_plugin_next_mask, __ATOMIC_RELAXED);
+}
+
 /* ---- pairs ---- */
 
-struct nccl_pair *nccl_pair_make(int version, void *theirs, uint64_t ours)
+struct nccl_pair *nccl_pair_make(int version, uint64_t ours)
 {
 	struct nccl_pair *pairs =
 		memory_map_once(&state.pairs, NR_PAIRS * sizeof(struct nccl_pair));
@@ -97,9 +113,8 @@ struct nccl_pair *nccl_pair_make(int version, void *theirs, uint64_t ours)
 		}
 		atomic_store(&pair->number, 0);
 		pair->version = (uint8_t)version;
-		pair->theirs = theirs;
+		pair->theirs = NULL;
 		pair->ours = ours;
-		pair->mask = 0;
 		atomic_store(&pair->number, number);
 		return pair;
 	}
@@ -112,14 +127,26 @@ void *nccl_pair_handle(const struct nccl_pair *pair)
 	return (void *)(uintptr_t)(atomic_load(&pair->number) << TAG_BITS);
 }
 
-struct nccl_pair *nccl_pair_find(const void *handle)
+/* Returns 0 for a handle of gprof's own. */
+static uint64_t number_of(const void *handle)
 {
-	uint64_t number = (uintptr_t)handle >> TAG_BITS;
-	struct nccl_pair *pairs = atomic_load(&state.pairs);
-	struct nccl_pair *pair = pairs ? &pairs[number % NR_PAIRS] : NULL;
 	bool is_tagged = (uintptr_t)handle & ((1u << TAG_BITS) - 1);
 
-	return pair && number && !is_tagged && atomic_load(&pair->number) == number ? pair : NULL;
+	return is_tagged ? 0 : (uintptr_t)handle >> TAG_BITS;
+}
+
+struct nccl_pair *nccl_pair_find(const void *handle)
+{
+	uint64_t number = number_of(handle);
+	struct nccl_pair *pairs = atomic_load(&state.pairs);
+	struct nccl_pair *pair = pairs ? &pairs[number % NR_PAIRS] : NULL;
+
+	return pair && number && atomic_load(&pair->number) == number ? pair : NULL;
+}
+
+bool nccl_pair_is_gone(const void *handle)
+{
+	return number_of(handle) && !nccl_pair_find(handle);
 }
 
 bool nccl_pair_close(struct nccl_pair *pair)
@@ -127,10 +154,11 @@ bool nccl_pair_close(struct nccl_pair *pair)
 	return atomic_exchange(&pair->is_open, 0);
 }
 
-bool nccl_plugin_next_wants(uint64_t type, int mask)
+bool nccl_plugin_next_wants(uint64_t type)
 {
 	const int network = NCCL_PROFILE_PROXY_STEP | NCCL_PROFILE_NET;
 	const int below = network | NCCL_PROFILE_PROXY_OP | NCCL_PROFILE_KERNEL_CH;
+	int mask = nccl_plugin_next_wanted();
 
 	switch (type) {
 	case NCCL_PROFILE_GROUP:

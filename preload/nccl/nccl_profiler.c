@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A handle has its tag in the two lowest bits, as no address has that NCCL would pass:
+ * A handle has its tag in the two lowest bits, which are 0 in any address that NCCL would pass:
  *
  *   CALL   the clock's value when the call of NCCL began that asks for operations, and whether its
  *          stream was captured
@@ -8,11 +8,11 @@
  *   SLOT   the communicator, a slot of its pool, the slot's generation, and for a step of a
  *          transfer its number within the transfer's slot
  *
- * NCCL keeps handles of calls and operations as long as a CUDA graph that they are in, and passes
- * them as parents long after their ends. So these two have no state. A slot is in use from the
- * start of a kernel or transfer to its end: its generation is then odd, and the thread that makes
- * it even writes the row. Several threads that use one handle at a time, which NCCL never does, get
- * wrong sums, and nothing worse.
+ * NCCL keeps the handles of calls and operations as long as their CUDA graph, and passes them as
+ * parents long after their ends. So these two have no state. A slot is in use from the start of a
+ * kernel or transfer to its end: its generation is then odd, and the thread that makes it even
+ * writes the row. NCCL never uses one handle on several threads at a time; if it did, the sums
+ * would be wrong, and nothing worse would happen.
  */
 #include "preload/nccl/nccl_profiler.h"
 
@@ -25,6 +25,7 @@
 #include "collector/util/memory.h"
 #include "preload/hook/hook.h"
 #include "preload/nccl/nccl.h"
+#include "preload/nccl/nccl_plugin_next.h"
 
 #define MAX_CONTEXTS 512u  /* at most 1024, for handles */
 #define NR_SLOTS     4096u /* at most 65,536 */
@@ -41,19 +42,19 @@ enum { TAG_NONE, TAG_CALL, TAG_OP, TAG_SLOT };
 #define GENERATION_SHIFT 32
 
 /*
- * The context that NCCL has for a communicator, and the handle of an operation, contain a number of
- * the process: the proxy thread of another process gets ours, and passes them to gprof there.
+ * The context of a communicator and the handle of an operation contain a number of the process: the
+ * proxy thread of another process gets them from this one, and passes them to gprof there.
  */
 #define SALT_SHIFT    44
 #define CONTEXT_MAGIC 0x677u
 
 /* A step of a transfer, by its number modulo NR_STEPS. */
 struct step {
-	_Atomic uint64_t since; /* ns; when it came into that state, 0: it is not under way */
+	_Atomic uint64_t since; /* ns; when it entered its state, 0: it is not under way */
 	_Atomic uint32_t state; /* NCCL's, 0 before the first */
 };
 
-/* What a transfer waits for. */
+/* A transfer waits for one of these. */
 enum wait { WAIT_OWN_GPU, WAIT_PEER, WAIT_NETWORK, WAIT_DATA, NR_WAITS, WAIT_NONE = NR_WAITS };
 
 struct slot {
@@ -74,11 +75,14 @@ struct context {
 	_Atomic enum context_state state;
 	_Atomic uint32_t generation; /* 16 bits of it are in the handle */
 	_Atomic uint32_t comm;	     /* id in the stream, 0: not known yet */
-	atomic_bool is_naming;	     /* a thread looks for it */
+	atomic_bool is_naming;	     /* a thread looks for comm */
 	_Atomic uint32_t nr_fresh;   /* slots that were in use at least once */
 	_Atomic uint64_t free;	     /* 1 + the first free slot; a count of changes above */
 	void *_Atomic slots;	     /* stays for the next communicator */
 	struct nccl_profiled what;
+	/* Of `what`, for the drain thread: another communicator may take the place meanwhile. */
+	int *_Atomic mask;
+	_Atomic uint8_t version;
 	char name[NCCL_COMM_NAME_BYTES]; /* longer ones are cut */
 };
 
@@ -86,8 +90,8 @@ static struct nccl_profiler_state {
 	struct context contexts[MAX_CONTEXTS];
 	_Atomic uint64_t nr_ops;
 	_Atomic uint32_t pid, salt; /* 0 before the first communicator */
-	atomic_bool is_wanted, is_full;
-	atomic_bool has_other; /* plugin, of any communicator */
+	_Atomic uint32_t nr_used;   /* contexts before it were in use at least once */
+	atomic_bool is_wanted;
 } state;
 
 static uint64_t get(_Atomic uint64_t *value)
@@ -144,40 +148,53 @@ static int wanted_mask(uint8_t version)
 	return version >= 6 ? mask | NCCL_PROFILE_CE_COLL : mask;
 }
 
-/* NCCL reads it with each operation, from any thread; the other plugin may change its own. */
+/* NCCL reads it with each operation, from any thread. */
 static void set_mask(const struct context *context)
 {
-	int mask = wanted_mask(context->what.version);
+	int *mask = atomic_load(&context->mask);
 
-	if (context->what.also) {
-		mask |= __atomic_load_n(context->what.also, __ATOMIC_RELAXED);
-	}
-	if (context->what.mask) {
-		__atomic_store_n(context->what.mask, mask, __ATOMIC_RELAXED);
+	if (mask) {
+		__atomic_store_n(mask,
+			wanted_mask(atomic_load(&context->version)) | nccl_plugin_next_wanted(),
+			__ATOMIC_RELAXED);
 	}
 }
 
+/*
+ * Sets the masks each time: the program's own plugin may have changed what it wants, and a
+ * communicator that was made while a window opened may have missed that.
+ */
 void nccl_profiler_set_enabled(bool is_wanted)
 {
-	bool is_changed = atomic_exchange(&state.is_wanted, is_wanted) != is_wanted;
-
-	for (uint32_t i = 0; (is_changed || state.has_other) && i < MAX_CONTEXTS; i++) {
+	atomic_store(&state.is_wanted, is_wanted);
+	for (uint32_t i = 0; i < atomic_load(&state.nr_used); i++) {
 		if (atomic_load(&state.contexts[i].state) == CONTEXT_LIVE) {
 			set_mask(&state.contexts[i]);
 		}
 	}
 }
 
+static void note_used(uint32_t nr)
+{
+	uint32_t now = atomic_load(&state.nr_used);
+
+	while (now < nr && !atomic_compare_exchange_weak(&state.nr_used, &now, nr)) {
+	}
+}
+
 static struct context *claim_context(void)
 {
+	static atomic_uint told_in;
+
 	for (uint32_t i = 0; i < MAX_CONTEXTS; i++) {
 		enum context_state from = CONTEXT_FREE;
 
 		if (atomic_compare_exchange_strong(&state.contexts[i].state, &from, CONTEXT_BUSY)) {
+			note_used(i + 1);
 			return &state.contexts[i];
 		}
 	}
-	if (!atomic_exchange(&state.is_full, true)) {
+	if (notice_is_first(&told_in)) {
 		notice_add("NCCL's plugin", 0,
 			"more than %u communicators at once; how NCCL runs the operations of the "
 			"others is not recorded",
@@ -209,23 +226,26 @@ static struct context *find_context(nccl_handle handle)
 
 nccl_handle nccl_profiler_open(const struct nccl_profiled *what)
 {
+	static atomic_uint told_in;
 	struct context *context = claim_context();
 
 	if (!context) {
 		return 0;
 	}
 	if (!memory_map_once(&context->slots, NR_SLOTS * sizeof(struct slot))) {
+		notice_no_memory(&told_in, "NCCL's algorithms, channels and network transfers");
 		atomic_store(&context->state, CONTEXT_FREE);
 		return 0;
 	}
 	make_salt();
 	context->what = *what;
-	if (what->also) {
-		atomic_store(&state.has_other, true);
-	}
+	atomic_store(&context->version, what->version);
+	atomic_store(&context->mask, what->mask);
 	context->name[0] = '\0';
 	if (what->name) {
 		strncpy(context->name, what->name, sizeof(context->name) - 1);
+		loss_add(LOSS_NCCL_NAME,
+			strnlen(what->name, sizeof(context->name)) == sizeof(context->name));
 	}
 	atomic_store(&context->comm, 0);
 	/* The windows may have begun before the first communicator. */
@@ -247,12 +267,14 @@ void nccl_profiler_close(nccl_handle handle)
 	}
 }
 
+/* A thread that is not in the child may have been naming one. */
 void nccl_profiler_forget(void)
 {
 	atomic_store(&state.is_wanted, false);
-	for (uint32_t i = 0; i < MAX_CONTEXTS; i++) {
+	for (uint32_t i = 0; i < atomic_load(&state.nr_used); i++) {
 		struct context *context = &state.contexts[i];
 
+		atomic_store(&context->is_naming, false);
 		atomic_store(&context->nr_fresh, 0);
 		atomic_store(&context->free, 0);
 		if (atomic_load(&context->state) == CONTEXT_LIVE) {
@@ -263,11 +285,11 @@ void nccl_profiler_forget(void)
 }
 
 /*
- * Its id in the stream. The entry of a communicator whose creation no hook saw is made by the end
- * of the first call on it; until then, and to a thread that comes while another one is at this, it
- * is unknown.
+ * Returns its id in the stream. The end of the first call on a communicator makes its entry if no
+ * hook saw its creation. Until then the id is unknown, and so it is to a thread that comes while
+ * another one looks for it. may_make: the thread is NCCL's caller, so no hook makes another entry.
  */
-static uint32_t comm_of(struct context *context, uint64_t hash)
+static uint32_t comm_of(struct context *context, uint64_t hash, bool may_make)
 {
 	uint32_t id = atomic_load_explicit(&context->comm, memory_order_relaxed);
 	struct nccl_comm_entry *entry;
@@ -277,7 +299,7 @@ static uint32_t comm_of(struct context *context, uint64_t hash)
 	}
 	hash = hash ? hash : context->what.hash;
 	entry = nccl_comm_find_around(context->what.at);
-	if (!entry && !nccl_now().is_hooked && hash) {
+	if (!entry && may_make && !nccl_now().is_hooked && hash) {
 		entry = nccl_comm_find_hash(hash);
 	}
 	if (entry) {
@@ -367,7 +389,8 @@ static struct slot *begin_slot(
 	atomic_store_explicit(&slot->pid, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->peer, -1, memory_order_relaxed);
 	atomic_store_explicit(&slot->what, what, memory_order_relaxed);
-	atomic_store_explicit(&slot->comm, op ? comm_of(context, 0) : 0, memory_order_relaxed);
+	atomic_store_explicit(
+		&slot->comm, op ? comm_of(context, 0, false) : 0, memory_order_relaxed);
 	*made = TAG_SLOT | (uint64_t)(context - state.contexts) << CONTEXT_SHIFT |
 		(uint64_t)index << SLOT_SHIFT |
 		(uint64_t)(atomic_fetch_add(&slot->generation, 1) + 1) << GENERATION_SHIFT;
@@ -410,7 +433,7 @@ nccl_handle nccl_profiler_called(nccl_handle context, bool is_captured)
 	if (!found || !begin) {
 		return found && is_captured ? TAG_CALL | CAPTURED_BIT : 0;
 	}
-	comm_of(found, 0);
+	comm_of(found, 0, true);
 	return begin << (TAG_BITS + 1) | (is_captured ? CAPTURED_BIT : 0) | TAG_CALL;
 }
 
@@ -421,7 +444,7 @@ static uint64_t write_op(
 	uint64_t call = is_called ? parent >> (TAG_BITS + 1) : nccl_now().begin;
 	uint64_t now = clock_raw();
 	const uint32_t bytes = sizeof(struct gprof_row_nccl_op);
-	uint32_t comm = comm_of(context, begun->hash);
+	uint32_t comm = comm_of(context, begun->hash, true);
 	struct gprof_row_nccl_op *row = (void *)ring_reserve(&ring_tls, bytes);
 	uint64_t op;
 
@@ -479,7 +502,7 @@ nccl_handle nccl_profiler_kernel(
 /* A communicator that lends its slots to transfers of another process. */
 static struct context *find_lender(void)
 {
-	for (uint32_t i = 0; i < MAX_CONTEXTS; i++) {
+	for (uint32_t i = 0; i < atomic_load(&state.nr_used); i++) {
 		if (atomic_load(&state.contexts[i].state) == CONTEXT_LIVE) {
 			return &state.contexts[i];
 		}
@@ -541,7 +564,7 @@ nccl_handle nccl_profiler_step(nccl_handle transfer, int number)
 	return transfer | (uint64_t)(at + 1) << STEP_SHIFT;
 }
 
-/* The step leaves its state: the time in it belongs to what it waited for. */
+/* The step leaves its state. The time in the state counts for what the step waited for. */
 static void change_step(struct slot *slot, struct step *step, uint32_t next)
 {
 	uint64_t now = clock_monotonic_ns(), since = get(&step->since);
@@ -578,7 +601,7 @@ void nccl_profiler_state(nccl_handle handle, int changed, uint64_t number)
 	if (wait_of((uint32_t)changed) == WAIT_NONE) {
 		return;
 	}
-	/* It is known once NCCL has passed the data to the network, or got them from there. */
+	/* NCCL knows the size once it has passed the data to the network, or got them. */
 	if (changed == NCCL_STATE_SEND_WAIT || changed == NCCL_STATE_RECV_FLUSH_WAIT) {
 		add(&place.slot->bytes, number);
 	}

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What NCCL says of its operations to its profiler plugin, which this library is: rows of the
- * tables nccl_op and nccl_channel. nccl_plugin.c has the plugin's functions, which bring the
- * versions of NCCL's interface into one form for these.
+ * NCCL reports its operations to its profiler plugin, which this library is. These functions write
+ * them as rows of the tables nccl_op and nccl_channel. nccl_plugin.c has the plugin's functions,
+ * which bring the versions of NCCL's interface into one form for these.
  *
- * Handles are numbers, not addresses: one that NCCL should not have any more, or never had, finds
- * nothing. Most hold all that is needed. Only an event that lasts has a slot of its communicator's
- * pool, which is mapped when the communicator is made.
+ * Handles are numbers, not addresses: one that has ended, or that NCCL never got, finds nothing.
+ * Most handles hold all that is needed. Only an event that lasts takes a slot of its communicator's
+ * pool; nccl_profiler_open maps the pool.
  *
- * Any thread of NCCL; no lock, no allocation but in nccl_profiler_open.
+ * Any thread of NCCL may call them. They take no lock, and only nccl_profiler_open allocates.
  */
 #ifndef PRELOAD_NCCL_NCCL_PROFILER_H
 #define PRELOAD_NCCL_NCCL_PROFILER_H
@@ -20,7 +20,6 @@
 
 /* A communicator, as init describes it. */
 struct nccl_profiled {
-	const int *also;   /* the mask of another plugin that NCCL serves through us; NULL: none */
 	int *mask;	   /* NCCL's, of the events that it sends; NULL: it has none */
 	uintptr_t at;	   /* an address within NCCL's own communicator */
 	uint64_t hash;	   /* 0: unknown */
@@ -74,12 +73,12 @@ void nccl_profiler_state(nccl_handle handle, int state, uint64_t number);
 void nccl_profiler_stop(nccl_handle handle);
 
 /*
- * The mask that NCCL gets: all that is recorded while a window is open, else nothing. Called by the
- * drain thread.
+ * Sets the mask of NCCL: the events that gprof records while a window is open, and those that the
+ * program's own plugin wants. The drain thread calls it again and again.
  */
 void nccl_profiler_set_enabled(bool is_wanted);
 
-/* In a forked child: NCCL's communicators are the parent's. */
+/* For a forked child: NCCL's communicators are the parent's. */
 void nccl_profiler_forget(void);
 
 #endif

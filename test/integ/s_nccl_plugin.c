@@ -537,6 +537,23 @@ static void by_comms(int number)
 	free(comms);
 }
 
+/* A kernel whose operation began more events ago than a plugin behind gprof can have parents. */
+static void by_old(int number)
+{
+	struct comm comm;
+	void *coll;
+
+	open_comm(&comm, 77, "old");
+	wait_for_mask(1);
+	coll = start_coll(&comm, NULL);
+	stop(coll);
+	for (int i = 0; i < number; i++) {
+		stop(start_coll(&comm, NULL));
+	}
+	stop(start_kernel(&comm, coll, 0, 10));
+	host.functions->finalize(comm.context);
+}
+
 /* What the program does for an operation, and NCCL's thread for a channel: somebody counts. */
 __attribute__((noinline)) void *cost_operation(struct comm *comm)
 {
@@ -582,7 +599,7 @@ int main(int argc, char **argv)
 		void (*play)(int number);
 	} ways[] = {{"play", by_play}, {"hostile", by_hostile}, {"threads", by_threads},
 		{"fork", by_fork}, {"window", by_window}, {"many", by_many}, {"comms", by_comms},
-		{"cost", by_cost}};
+		{"old", by_old}, {"cost", by_cost}};
 	int device;
 
 	if (argc < 3) {

@@ -62,6 +62,8 @@ is 40 "$(sql "SELECT count(*) FROM nccl_op WHERE algorithm = 7 AND kind = 4")" "
 for version in 1 2 3 4 5 6; do
 	play $version hostile
 done
+summary losses
+is 1 "$(query '[.losses.rows[] | select(.cause | contains("NCCL communicator cut to 63")) | .count] | add')" "names that are cut"
 play 6 threads
 play 3 threads
 play 6 fork
@@ -169,6 +171,38 @@ NCCL_PROFILER_PLUGIN=$own record "$host" 6 play
 is "no plugin" "$(cat "$T/out")" "a version that their plugin has not"
 GPROF_NCCL=off NCCL_PROFILER_PLUGIN=$own record "$host" 3 play
 is "mask 74" "$(head -1 "$T/out")" "their plugin alone where gprof's is off"
+rm -rf "$GPROF_DIR"
+NCCL_PROFILER_PLUGIN=$own record "$host" 5 old 65600
+summary losses
+is "coll 65601 kernel 0 wrong 0, lost 1" "$(sed -n 's/.*\(coll [0-9]*\) .*\(kernel [0-9]*\) .*\(wrong .*\)/\1 \2 \3/p' "$T/out"), lost $(query '[.losses.rows[] | select(.cause | contains("65,536 events")) | .count] | add')" \
+	"a kernel of an operation whose handle is gone"
+OWN_PLUGIN_BARE=1 NCCL_PROFILER_PLUGIN=$own play 5 play
+is "" "$(grep theirs "$T/out")" "a context that their plugin has not made has no end"
+
+# NCCL's variable may name gprof where it does not record: NCCL then gets the program's own plugin, or none.
+rm -rf "$GPROF_DIR"
+named=$ROOT/$B/libgprof.so
+alone()
+{
+	local way=$1
+	shift
+	env "$@" NCCL_PROFILER_PLUGIN="$named" LD_LIBRARY_PATH="$SIM" "$host" 3 play >"$T/out" 2>"$T/err"
+	is 0 $? "status $way"
+	is "" "$(cat "$T/err")" "errors $way"
+	ok test ! -e "$GPROF_DIR"
+}
+for way in "without a preload:GPROF_LOG=warning" "switched off:GPROF_ENABLE=0 LD_PRELOAD=$(preload)"; do
+	read -ra settings <<<"${way#*:}"
+	alone "${way%%:*}" "${settings[@]}"
+	is "no plugin" "$(cat "$T/out")" "no plugin ${way%%:*}"
+	alone "${way%%:*}, with their plugin" "${settings[@]}" GPROF_NEXT_NCCL_PLUGIN="$own"
+	is "mask 74" "$(head -1 "$T/out")" "mask of their plugin ${way%%:*}"
+	is "theirs: group 40 coll 40 p2p 40 transfer 320 step 3200 kernel 160 api 0, ended 3800, states 9760, parents 3760, wrong 0" "$(grep theirs "$T/out")" \
+		"events of their plugin ${way%%:*}, which NCCL sends here without asking for its mask"
+done
+rm -rf "$GPROF_DIR"
+GPROF_NCCL=off GPROF_NEXT_NCCL_PLUGIN=$own NCCL_PROFILER_PLUGIN=$named record "$host" 3 play
+is "mask 74" "$(head -1 "$T/out")" "their plugin in a child that switches gprof's off"
 NCCL_PROFILER_PLUGIN=/nowhere.so play 6 play
 summary notices
 is 1 "$(query '[.notices.rows[] | select(.text | test("named /nowhere.so"))] | length')" "a plugin that cannot be loaded"
