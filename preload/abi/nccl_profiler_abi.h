@@ -13,7 +13,7 @@
 
 #define NCCL_PROFILER_VERSIONS 6
 
-/* Types of events; the mask of a plugin has one bit of each. */
+/* Types of events. Each is a bit in the mask of a plugin. */
 enum {
 	NCCL_PROFILE_GROUP = 1 << 0,
 	NCCL_PROFILE_COLL = 1 << 1,
@@ -26,7 +26,7 @@ enum {
 	NCCL_PROFILE_GROUP_API = 1 << 8, /* since version 5 */
 	NCCL_PROFILE_COLL_API = 1 << 9,	 /* since version 5 */
 	NCCL_PROFILE_P2P_API = 1 << 10,	 /* since version 5 */
-	NCCL_PROFILE_CE = 7 << 12,	 /* of all copy-engine events */
+	NCCL_PROFILE_CE = 7 << 12,	 /* all events of copy engines */
 	NCCL_PROFILE_CE_COLL = 1 << 12,	 /* since version 6 */
 };
 
@@ -40,7 +40,7 @@ enum {
 	NCCL_STATE_KERNEL_STOP = 22,	/* since version 4 */
 };
 
-/* Every event begins with this, in all versions; what follows depends on type and version. */
+/* Every event begins with this in all versions. Type and version say which members follow. */
 struct nccl_event {
 	union {
 		uint8_t narrow; /* before version 5 */
@@ -50,9 +50,33 @@ struct nccl_event {
 	int rank;
 };
 
-struct nccl_event_coll_v1 {
-	const char *comm_name;
+/* Members that several versions have in a row. */
+#define NCCL_EVENT_COMM        \
+	const char *comm_name; \
 	uint64_t comm_hash;
+
+#define NCCL_EVENT_COLL       \
+	uint64_t sequence;    \
+	const char *function; \
+	const void *send;     \
+	void *receive;        \
+	size_t count;         \
+	int root;             \
+	const char *datatype;
+
+#define NCCL_EVENT_HOW                 \
+	uint8_t nr_channels, nr_warps; \
+	const char *algorithm, *protocol;
+
+#define NCCL_EVENT_P2P        \
+	const char *function; \
+	void *buffer;         \
+	const char *datatype; \
+	size_t count;         \
+	int peer;
+
+struct nccl_event_coll_v1 {
+	NCCL_EVENT_COMM
 	uint64_t sequence;
 	uint8_t function;
 	const void *send;
@@ -68,50 +92,26 @@ struct nccl_event_coll_v1 {
 };
 
 struct nccl_event_coll_v2 {
-	const char *comm_name;
-	uint64_t comm_hash;
-	uint64_t sequence;
-	const char *function;
-	const void *send;
-	void *receive;
-	size_t count;
-	int root;
-	const char *datatype;
+	NCCL_EVENT_COMM
+	NCCL_EVENT_COLL
 	size_t traffic_bytes;
-	uint8_t nr_channels, nr_warps;
-	const char *algorithm, *protocol;
+	NCCL_EVENT_HOW
 };
 
 struct nccl_event_coll_v3 {
-	const char *comm_name;
-	uint64_t comm_hash;
-	uint64_t sequence;
-	const char *function;
-	const void *send;
-	void *receive;
-	size_t count;
-	int root;
-	const char *datatype;
-	uint8_t nr_channels, nr_warps;
-	const char *algorithm, *protocol;
+	NCCL_EVENT_COMM
+	NCCL_EVENT_COLL
+	NCCL_EVENT_HOW
 };
 
 /* Version 5 has a pointer behind it. */
 struct nccl_event_coll_v4 {
-	uint64_t sequence;
-	const char *function;
-	const void *send;
-	void *receive;
-	size_t count;
-	int root;
-	const char *datatype;
-	uint8_t nr_channels, nr_warps;
-	const char *algorithm, *protocol;
+	NCCL_EVENT_COLL
+	NCCL_EVENT_HOW
 };
 
 struct nccl_event_p2p_v1 {
-	const char *comm_name;
-	uint64_t comm_hash;
+	NCCL_EVENT_COMM
 	uint8_t function;
 	void *buffer;
 	uint8_t datatype;
@@ -120,22 +120,13 @@ struct nccl_event_p2p_v1 {
 };
 
 struct nccl_event_p2p_v2 {
-	const char *comm_name;
-	uint64_t comm_hash;
-	const char *function;
-	void *buffer;
-	const char *datatype;
-	size_t count;
-	int peer;
+	NCCL_EVENT_COMM
+	NCCL_EVENT_P2P
 };
 
 /* Version 5 has a pointer behind it. */
 struct nccl_event_p2p_v4 {
-	const char *function;
-	void *buffer;
-	const char *datatype;
-	size_t count;
-	int peer;
+	NCCL_EVENT_P2P
 	uint8_t nr_channels;
 };
 
@@ -169,24 +160,18 @@ struct nccl_event_proxy_step {
 	int step;
 };
 
-/* Version 3 has the channel alone. */
+/* Version 3 has only the channel. */
 struct nccl_event_kernel {
 	uint8_t channel;
 	uint64_t gpu_ns; /* of the GPU's global timer */
 };
 
-/* Copied by the GPU's copy engines, without a kernel. */
+/* The GPU's copy engines copy the data, without a kernel. Members that we do not read follow. */
 struct nccl_event_ce {
-	uint64_t sequence;
-	const char *function;
-	const void *send;
-	void *receive;
-	size_t count;
-	int root;
-	const char *datatype;
+	NCCL_EVENT_COLL
 };
 
-/* What recordEventState passes with the states of version 4 and later that are above. */
+/* recordEventState passes one of these with the states above, since version 4. */
 union nccl_event_state {
 	size_t transferred_bytes;
 	uint64_t gpu_ns;
@@ -225,7 +210,7 @@ EVENT_AT(proxy_op, is_send, 20);
 EVENT_AT(kernel, gpu_ns, 8);
 EVENT_AT(ce, datatype, 48);
 
-/* Result of every function, as NCCL's others have it; only that of init is looked at. */
+/* Every function returns an ncclResult_t. NCCL reads only that of init. */
 typedef int nccl_profiler_result;
 typedef void nccl_logger(void); /* not called, so its parameters do not matter */
 
@@ -236,7 +221,7 @@ typedef void nccl_logger(void); /* not called, so its parameters do not matter *
 		void *handle, int state, const union nccl_event_state *arguments);             \
 	nccl_profiler_result (*finalize)(void *context);
 
-/* Symbols ncclProfiler_v1 to _v3, _v4, and _v5 with _v6. */
+/* Types of the symbols: ncclProfiler_v1 to _v3, then _v4, then _v5 and _v6. */
 struct nccl_profiler_v1 {
 	const char *name;
 	nccl_profiler_result (*init)(void **context, int *mask);

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "preload/abi/nccl_profiler_abi.h"
+#include "test/nccl_host.h"
 
 struct comm;
 void *cost_operation(struct comm *comm);
@@ -30,72 +30,24 @@ struct comm {
 	uint64_t sequence;
 };
 
-static struct {
-	int version;
-	const void *plugin;
-	int mask;
-	const struct nccl_profiler_v1 *functions; /* all versions have the same four */
-	struct nccl_profiler_v1 copy;
-	uint64_t ops, kernels, sends, receives, steps, bytes, gpu_ns;
-} host;
+static struct nccl_host host;
 
-struct event {
-	struct nccl_event head;
-	union {
-		struct nccl_event_coll_v1 coll1;
-		struct nccl_event_coll_v2 coll2;
-		struct nccl_event_coll_v3 coll3;
-		struct nccl_event_coll_v4 coll4;
-		struct nccl_event_p2p_v1 p2p1;
-		struct nccl_event_p2p_v2 p2p2;
-		struct nccl_event_p2p_v4 p2p4;
-		struct nccl_event_coll_api coll_api;
-		struct nccl_event_p2p_api p2p_api;
-		struct nccl_event_proxy_op transfer;
-		struct nccl_event_proxy_step step;
-		struct nccl_event_kernel kernel;
-		struct nccl_event_ce ce;
-		char room[256];
-	};
-};
+/* What the plugin must have recorded. */
+static struct {
+	uint64_t ops, kernels, sends, receives, steps, bytes, gpu_ns;
+} wanted;
 
 /* ---- the plugin ---- */
-
-static void find_plugin(void)
-{
-	const char *path = getenv("NCCL_PROFILER_PLUGIN");
-	void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-	char name[32];
-
-	snprintf(name, sizeof(name), "ncclProfiler_v%d", host.version);
-	host.plugin = library ? dlsym(library, name) : NULL;
-	if (!host.plugin) {
-		printf("no plugin\n");
-		exit(0);
-	}
-	/* The functions behind init are in the same places in all versions. */
-	memcpy(&host.copy, host.plugin, sizeof(host.copy));
-	host.functions = &host.copy;
-}
 
 static int open_comm(struct comm *comm, uint64_t hash, const char *name)
 {
 	memset(comm, 0, sizeof(*comm));
-	if (host.version < 4) {
-		return ((const struct nccl_profiler_v1 *)host.plugin)
-			->init(&comm->context, &host.mask);
-	}
-	if (host.version == 4) {
-		return ((const struct nccl_profiler_v4 *)host.plugin)
-			->init(&comm->context, &host.mask, name, hash, 1, 4, 1, NULL);
-	}
-	return ((const struct nccl_profiler_v5 *)host.plugin)
-		->init(&comm->context, hash, &host.mask, name, 1, 4, 1, NULL);
+	return nccl_host_init(&host, &comm->context, hash, name, 4, 1);
 }
 
 static int mask_now(void)
 {
-	return __atomic_load_n(&host.mask, __ATOMIC_RELAXED);
+	return nccl_host_mask(&host);
 }
 
 /* The recorder's thread changes it soon. */
@@ -106,33 +58,19 @@ static void wait_for_mask(int is_on)
 	}
 }
 
-static void *start(void *context, struct event *event, uint64_t type, void *parent)
+static void *start(void *context, struct nccl_host_event *event, uint64_t type, void *parent)
 {
-	void *handle = (void *)(uintptr_t)0x5555; /* of another event */
-
-	if (host.version < 5) {
-		event->head.type.narrow = (uint8_t)type;
-	} else {
-		event->head.type.wide = type;
-	}
-	event->head.parent = parent;
-	event->head.rank = 1;
-	if (host.functions->start(context, &handle, &event->head)) {
-		printf("start has failed\n");
-	}
-	return handle;
+	return nccl_host_start(&host, context, event, type, parent);
 }
 
 static void state(void *handle, int changed, uint64_t number)
 {
-	union nccl_event_state arguments = {.gpu_ns = number};
-
-	host.functions->record(handle, changed, &arguments);
+	nccl_host_change(&host, handle, changed, number);
 }
 
 static void stop(void *handle)
 {
-	host.functions->stop(handle);
+	host.functions.stop(handle);
 }
 
 static void count(uint64_t *what, uint64_t by)
@@ -144,66 +82,42 @@ static void count(uint64_t *what, uint64_t by)
 
 static void *start_coll(struct comm *comm, void *parent)
 {
-	uint64_t sequence = __atomic_fetch_add(&comm->sequence, 1, __ATOMIC_RELAXED);
-	struct event event = {0};
+	const struct nccl_host_op op = {
+		.sequence = __atomic_fetch_add(&comm->sequence, 1, __ATOMIC_RELAXED),
+		.hash = 77,
+		.function = "AllReduce",
+		.function_number = 4,
+		.datatype = "ncclFloat32",
+		.datatype_number = FLOAT,
+		.algorithm = "RING",
+		.algorithm_number = 1,
+		.protocol = "LL128",
+		.protocol_number = 1,
+		.count = COUNT,
+		.peer = 3,
+		.nr_channels = NR_CHANNELS,
+		.nr_warps = 8};
 
-#define COLL(e)                                                                               \
-	(e).sequence = sequence, (e).function = "AllReduce", (e).count = COUNT, (e).root = 3, \
-	(e).datatype = "ncclFloat32", (e).nr_channels = NR_CHANNELS, (e).nr_warps = 8,        \
-	(e).algorithm = "RING", (e).protocol = "LL128"
-	switch (host.version) {
-	case 1:
-		event.coll1 = (struct nccl_event_coll_v1){.sequence = sequence,
-			.comm_hash = 77,
-			.function = 4,
-			.count = COUNT,
-			.root = 3,
-			.datatype = FLOAT,
-			.nr_channels = NR_CHANNELS,
-			.nr_warps = 8,
-			.algorithm = 1,
-			.protocol = 1};
-		break;
-	case 2:
-		COLL(event.coll2);
-		event.coll2.comm_hash = 77;
-		break;
-	case 3:
-		COLL(event.coll3);
-		event.coll3.comm_hash = 77;
-		break;
-	default:
-		COLL(event.coll4);
-	}
-	return start(comm->context, &event, NCCL_PROFILE_COLL, parent);
+	return nccl_host_start_coll(&host, comm->context, &op, parent);
 }
 
 static void *start_p2p(struct comm *comm, void *parent)
 {
-	struct event event = {0};
+	const struct nccl_host_op op = {.hash = 77,
+		.function = "Send",
+		.function_number = 6,
+		.datatype = "ncclFloat32",
+		.datatype_number = FLOAT,
+		.count = 10,
+		.peer = 2,
+		.nr_channels = 2};
 
-	if (host.version == 1) {
-		event.p2p1 = (struct nccl_event_p2p_v1){
-			.comm_hash = 77, .function = 6, .datatype = FLOAT, .count = 10, .peer = 2};
-	} else if (host.version < 4) {
-		event.p2p2 = (struct nccl_event_p2p_v2){.comm_hash = 77,
-			.function = "Send",
-			.datatype = "ncclFloat32",
-			.count = 10,
-			.peer = 2};
-	} else {
-		event.p2p4 = (struct nccl_event_p2p_v4){.function = "Send",
-			.datatype = "ncclFloat32",
-			.count = 10,
-			.peer = 2,
-			.nr_channels = 2};
-	}
-	return start(comm->context, &event, NCCL_PROFILE_P2P, parent);
+	return nccl_host_start_p2p(&host, comm->context, &op, parent);
 }
 
 static void *start_kernel(struct comm *comm, void *parent, int channel, uint64_t gpu_ns)
 {
-	struct event event = {.kernel = {.channel = (uint8_t)channel, .gpu_ns = gpu_ns}};
+	struct nccl_host_event event = {.kernel = {.channel = (uint8_t)channel, .gpu_ns = gpu_ns}};
 
 	return start(comm->context, &event, NCCL_PROFILE_KERNEL_CH, parent);
 }
@@ -215,18 +129,18 @@ static void kernel(struct comm *comm, void *parent, int channel)
 
 	state(handle, NCCL_STATE_KERNEL_STOP, gpu_ns + 500 + (uint64_t)channel);
 	stop(handle);
-	count(&host.kernels, 1);
-	count(&host.gpu_ns, host.version >= 4 ? 500 + (uint64_t)channel : 0);
+	count(&wanted.kernels, 1);
+	count(&wanted.gpu_ns, host.version >= 4 ? 500 + (uint64_t)channel : 0);
 }
 
 static void *start_transfer(struct comm *comm, void *parent, int channel, bool is_send, int pid)
 {
-	struct event event = {.transfer = {.pid = pid,
-				      .channel = (uint8_t)channel,
-				      .peer = 2,
-				      .nr_steps = NR_STEPS,
-				      .chunk_bytes = 4096,
-				      .is_send = is_send}};
+	struct nccl_host_event event = {.transfer = {.pid = pid,
+						.channel = (uint8_t)channel,
+						.peer = 2,
+						.nr_steps = NR_STEPS,
+						.chunk_bytes = 4096,
+						.is_send = is_send}};
 
 	return start(comm->context, &event, NCCL_PROFILE_PROXY_OP, parent);
 }
@@ -241,7 +155,7 @@ static void transfer(struct comm *comm, void *parent, int channel, bool is_send)
 	void *handle = start_transfer(comm, parent, channel, is_send, getpid());
 
 	for (int i = 0; i < NR_STEPS; i++) {
-		struct event event = {.step = {.step = i}};
+		struct nccl_host_event event = {.step = {.step = i}};
 		void *step = start(comm->context, &event, NCCL_PROFILE_PROXY_STEP, handle);
 
 		for (int k = 0; k < 3; k++) {
@@ -250,19 +164,19 @@ static void transfer(struct comm *comm, void *parent, int channel, bool is_send)
 		stop(step);
 	}
 	stop(handle);
-	count(is_send ? &host.sends : &host.receives, 1);
-	count(&host.steps, NR_STEPS);
-	count(&host.bytes, host.version >= 4 ? 100 * NR_STEPS : 0);
+	count(is_send ? &wanted.sends : &wanted.receives, 1);
+	count(&wanted.steps, NR_STEPS);
+	count(&wanted.bytes, host.version >= 4 ? 100 * NR_STEPS : 0);
 }
 
 static void operation(struct comm *comm)
 {
-	struct event api = {.coll_api = {.function = "AllReduce"}};
-	struct event ce = {.ce = {.sequence = 1,
-				   .function = "AllGather",
-				   .count = COUNT,
-				   .datatype = "ncclFloat32"}};
-	struct event none = {0};
+	struct nccl_host_event api = {.coll_api = {.function = "AllReduce"}};
+	struct nccl_host_event ce = {.ce = {.sequence = 1,
+					     .function = "AllGather",
+					     .count = COUNT,
+					     .datatype = "ncclFloat32"}};
+	struct nccl_host_event none = {0};
 	void *called = NULL, *group, *coll, *p2p;
 
 	group = start(comm->context, &none, NCCL_PROFILE_GROUP, NULL);
@@ -283,9 +197,9 @@ static void operation(struct comm *comm)
 	}
 	if (host.version >= 6) {
 		stop(start(comm->context, &ce, NCCL_PROFILE_CE_COLL, called));
-		count(&host.ops, 1);
+		count(&wanted.ops, 1);
 	}
-	count(&host.ops, 2);
+	count(&wanted.ops, 2);
 	stop(group);
 }
 
@@ -311,7 +225,7 @@ static void by_play(int number)
 	operations(&comms[0]);
 	operations(&comms[1]);
 	for (int i = 0; i < 2; i++) {
-		host.functions->finalize(comms[i].context);
+		host.functions.finalize(comms[i].context);
 	}
 }
 
@@ -319,7 +233,7 @@ static void garbage(struct comm *comm)
 {
 	static const uint64_t handles[] = {0, 1, 2, 3, 7, 0x5555, UINT64_MAX, UINT64_MAX - 1,
 		0x7fff00000003, 0x677000000001, 0x100000003, 0xffffffff00000043};
-	struct event event = {0};
+	struct nccl_host_event event = {0};
 
 	for (size_t i = 0; i < sizeof(handles) / sizeof(handles[0]); i++) {
 		void *handle = (void *)(uintptr_t)handles[i];
@@ -328,7 +242,7 @@ static void garbage(struct comm *comm)
 		state(handle, NCCL_STATE_KERNEL_STOP, 1);
 		state(handle, NCCL_STATE_SEND_WAIT, 1);
 		state(handle, 12345, 1);
-		host.functions->record(handle, NCCL_STATE_SEND_WAIT, NULL);
+		host.functions.record(handle, NCCL_STATE_SEND_WAIT, NULL);
 		for (int bit = 0; bit < 16; bit++) {
 			start(handle, &event, 1u << bit, handle);
 			start(comm->context, &event,
@@ -336,7 +250,7 @@ static void garbage(struct comm *comm)
 							  NCCL_PROFILE_CE_COLL),
 				handle);
 		}
-		host.functions->finalize(handle);
+		host.functions.finalize(handle);
 	}
 }
 
@@ -352,18 +266,18 @@ static void by_hostile(int number)
 		"communicator of some ranks");
 	open_comm(&comm, 6, "");
 	wait_for_mask(1);
-	host.functions->finalize(closed.context);
-	host.functions->finalize(closed.context);
+	host.functions.finalize(closed.context);
+	host.functions.finalize(closed.context);
 	garbage(&comm);
 	garbage(&closed);
 	operation(&closed);
-	memset(&host.ops, 0, sizeof(host) - offsetof(__typeof__(host), ops));
+	memset(&wanted, 0, sizeof(wanted));
 	/* Two starts with one end each, an end twice, and a state after the end. */
 	coll = start_coll(&comm, (void *)(uintptr_t)0x1234560);
-	count(&host.ops, 1);
+	count(&wanted.ops, 1);
 	first = start_kernel(&comm, coll, 0, 10);
 	again = start_kernel(&comm, coll, 0, 20);
-	count(&host.kernels, first && again ? 2 : 0);
+	count(&wanted.kernels, first && again ? 2 : 0);
 	stop(first);
 	stop(first);
 	state(first, NCCL_STATE_KERNEL_STOP, 1000);
@@ -374,7 +288,7 @@ static void by_hostile(int number)
 	stop(start_kernel(&comm, again, 0, 10));
 	stop(start_transfer(&comm, NULL, 0, true, getpid()));
 	{
-		struct event event = {.step = {.step = -5}};
+		struct nccl_host_event event = {.step = {.step = -5}};
 		void *handle = start_transfer(&comm, coll, 1, false, getpid());
 		void *step = start(comm.context, &event, NCCL_PROFILE_PROXY_STEP, handle);
 
@@ -386,13 +300,13 @@ static void by_hostile(int number)
 		start(comm.context, &event, NCCL_PROFILE_PROXY_STEP, step); /* of a step */
 		stop(handle);
 		stop(step);
-		count(&host.receives, 1);
-		count(&host.steps, 1);
+		count(&wanted.receives, 1);
+		count(&wanted.steps, 1);
 	}
 	/* Of another process, whose handles mean nothing here. */
 	stop(start_transfer(&closed, coll, 1, true, 1));
-	count(&host.sends, 1);
-	host.functions->finalize(comm.context);
+	count(&wanted.sends, 1);
+	host.functions.finalize(comm.context);
 	stop(start_coll(&comm, NULL));
 	garbage(&comm);
 }
@@ -407,7 +321,7 @@ static void *thread(void *own)
 	}
 	open_comm(&comm, 9, "own");
 	operations(&comm);
-	host.functions->finalize(comm.context);
+	host.functions.finalize(comm.context);
 	return NULL;
 }
 
@@ -426,7 +340,7 @@ static void by_threads(int number)
 	for (int i = 0; i < NR_THREADS; i++) {
 		pthread_join(threads[i], NULL);
 	}
-	host.functions->finalize(comm.context);
+	host.functions.finalize(comm.context);
 }
 
 /* The child has its parent's communicators and handles, which are worth nothing there. */
@@ -448,16 +362,16 @@ static void by_fork(int number)
 	if (!child) {
 		stop(handle);
 		operation(&comm);
-		host.functions->finalize(comm.context);
+		host.functions.finalize(comm.context);
 		_exit(mask_now() ? 2 : 3);
 	}
 	waitpid(child, &status, 0);
 	printf("child %d\n", WEXITSTATUS(status));
 	stop(handle);
-	count(&host.ops, 1);
-	count(&host.kernels, handle != NULL);
+	count(&wanted.ops, 1);
+	count(&wanted.kernels, handle != NULL);
 	operation(&comm);
-	host.functions->finalize(comm.context);
+	host.functions.finalize(comm.context);
 }
 
 /* The window closes and opens. What NCCL sends then nevertheless is not recorded. */
@@ -486,8 +400,8 @@ static void by_window(int number)
 	wait_for_mask(1);
 	printf("open %d\n", mask_now() != 0);
 	operation(&other);
-	host.functions->finalize(comm.context);
-	host.functions->finalize(other.context);
+	host.functions.finalize(comm.context);
+	host.functions.finalize(other.context);
 }
 
 /* More kernels at a time than the pool has room for. */
@@ -501,17 +415,17 @@ static void by_many(int number)
 	open_comm(&comm, 13, "many");
 	wait_for_mask(1);
 	coll = start_coll(&comm, NULL);
-	count(&host.ops, 1);
+	count(&wanted.ops, 1);
 	for (int i = 0; i < number; i++) {
 		handles[i] = start_kernel(&comm, coll, i % 64, 10);
-		count(handles[i] ? &host.kernels : &lost, 1);
+		count(handles[i] ? &wanted.kernels : &lost, 1);
 	}
 	for (int i = 0; i < number; i++) {
 		stop(handles[i]);
 	}
 	kernel(&comm, coll, 5);
-	host.gpu_ns = host.version >= 4 ? 505 : 0;
-	host.functions->finalize(comm.context);
+	wanted.gpu_ns = host.version >= 4 ? 505 : 0;
+	host.functions.finalize(comm.context);
 	printf("lost %llu\n", (unsigned long long)lost);
 	free(handles);
 }
@@ -527,12 +441,12 @@ static void by_comms(int number)
 	wait_for_mask(1);
 	start_coll(&comms[number - 1], NULL);
 	for (int i = 0; i < number; i++) {
-		host.functions->finalize(comms[i].context);
+		host.functions.finalize(comms[i].context);
 	}
 	for (int i = 0; i < 3; i++) {
 		open_comm(&comms[i], 100 + (uint64_t)i, NULL);
 		start_coll(&comms[i], NULL);
-		count(&host.ops, 1);
+		count(&wanted.ops, 1);
 	}
 	free(comms);
 }
@@ -551,13 +465,13 @@ static void by_old(int number)
 		stop(start_coll(&comm, NULL));
 	}
 	stop(start_kernel(&comm, coll, 0, 10));
-	host.functions->finalize(comm.context);
+	host.functions.finalize(comm.context);
 }
 
 /* What the program does for an operation, and NCCL's thread for a channel: somebody counts. */
 __attribute__((noinline)) void *cost_operation(struct comm *comm)
 {
-	struct event api = {.coll_api = {.function = "AllReduce"}};
+	struct nccl_host_event api = {.coll_api = {.function = "AllReduce"}};
 	void *called = start(comm->context, &api, NCCL_PROFILE_COLL_API, NULL), *coll;
 
 	stop(called);
@@ -587,9 +501,9 @@ static void by_cost(int number)
 
 		cost_kernel(&comm, coll);
 		cost_transfer(&comm, coll);
-		count(&host.ops, 1);
+		count(&wanted.ops, 1);
 	}
-	host.functions->finalize(comm.context);
+	host.functions.finalize(comm.context);
 }
 
 int main(int argc, char **argv)
@@ -605,10 +519,12 @@ int main(int argc, char **argv)
 	if (argc < 3) {
 		return 2;
 	}
-	host.version = atoi(argv[1]);
 	CHECK(cudaGetDeviceCount(&device)); /* the recorder starts */
 	CHECK(cudaDeviceSynchronize());
-	find_plugin();
+	if (!nccl_host_find(&host, atoi(argv[1]))) {
+		printf("no plugin\n");
+		return 0;
+	}
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		if (!strcmp(argv[2], ways[i].name)) {
 			ways[i].play(argc > 3 ? atoi(argv[3]) : 0);
@@ -616,9 +532,9 @@ int main(int argc, char **argv)
 	}
 	printf("ops %llu\nkernels %llu\nsends %llu\nreceives %llu\nsteps %llu\nbytes %llu\n"
 	       "gpu_ns %llu\n",
-		(unsigned long long)host.ops, (unsigned long long)host.kernels,
-		(unsigned long long)host.sends, (unsigned long long)host.receives,
-		(unsigned long long)host.steps, (unsigned long long)host.bytes,
-		(unsigned long long)host.gpu_ns);
+		(unsigned long long)wanted.ops, (unsigned long long)wanted.kernels,
+		(unsigned long long)wanted.sends, (unsigned long long)wanted.receives,
+		(unsigned long long)wanted.steps, (unsigned long long)wanted.bytes,
+		(unsigned long long)wanted.gpu_ns);
 	return 0;
 }
