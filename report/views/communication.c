@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/views/communication.h"
+
 #include "report/comm/nccl_job.h"
 #include "report/comm/host_collectives.h"
 #include "report/comm/job_clock.h"
@@ -25,19 +27,23 @@ struct communication_view {
 	struct keyed_stats merged;
 	uint64_t (*sums)[VIEW_MERGE_SUMS]; /* of its rows */
 	size_t sum_capacity;
-	/* Set by match_once. */
+	/* communication_match sets them. */
 	bool is_matched;
 	struct nccl_match match;
 };
 
-/* Times of operations are put on one clock: only once. */
-static const struct nccl_match *match_once(struct communication_view *view)
+const struct nccl_match *communication_match(struct communication_view *view)
 {
 	if (!view->is_matched) {
 		nccl_match(&view->ops, &view->match);
 		view->is_matched = true;
 	}
 	return &view->match;
+}
+
+const struct nccl_ops *communication_ops(const struct communication_view *view)
+{
+	return &view->ops;
 }
 
 static void on_batch(void *context, struct process *process, const struct batch *batch)
@@ -137,14 +143,6 @@ static void fill_keys(uint32_t kind, uint32_t name, struct table_cell *cells)
 		.help = "algorithm bandwidth, as in nccl-tests"),                \
 		TABLE_COLUMN("busbw_bytes_per_s", "Busbw", TABLE_RATE,           \
 			.help = "bus bandwidth, as in nccl-tests")
-
-#define HOW_COLUMNS                                                                           \
-	TABLE_COLUMN("algorithm", "Algorithm", TABLE_TEXT,                                    \
-		.help = "of NCCL, as its profiler plugin says: ring, tree, NVLS ..."),        \
-		TABLE_COLUMN("protocol", "Protocol", TABLE_TEXT,                              \
-			.help = "of NCCL, as its profiler plugin says: LL, LL128 or simple"), \
-		TABLE_COLUMN(                                                                 \
-			"channels", "Channels", TABLE_COUNT, .help = "that NCCL used, at most")
 
 enum merged_column {
 	MERGED_CALLS_COLUMN,
@@ -438,8 +436,7 @@ static void fill_speed(
 	}
 }
 
-/* Algorithm, protocol and channels. */
-static void fill_how(const struct nccl_inside *inside, struct table_cell *cells)
+void communication_fill_how(const struct nccl_inside *inside, struct table_cell *cells)
 {
 	const char *algorithm = nccl_inside_algorithm(inside);
 	const char *protocol = nccl_inside_protocol(inside);
@@ -458,18 +455,19 @@ static void fill_how(const struct nccl_inside *inside, struct table_cell *cells)
 static void fill_inside(const struct nccl_op *ops, size_t nr, struct table_cell *cells)
 {
 	struct nccl_inside inside = {0};
+	const struct nccl_waits *waits = &inside.waits;
 	uint64_t ns;
 
 	for (size_t i = 0; i < nr; i++) {
 		nccl_inside_add(&inside, &ops[i].inside);
 	}
-	ns = nccl_waits_ns(&inside.waits);
-	fill_how(&inside, &cells[ALGORITHM]);
+	ns = nccl_waits_ns(waits);
+	communication_fill_how(&inside, &cells[ALGORITHM]);
 	if (ns) {
-		table_set_share(&cells[OWN_GPU_SHARE], (double)inside.waits.own_gpu_ns, (double)ns);
-		table_set_share(&cells[PEER_SHARE], (double)inside.waits.peer_ns, (double)ns);
-		table_set_share(&cells[DATA_SHARE], (double)inside.waits.data_ns, (double)ns);
-		table_set_share(&cells[NETWORK_SHARE], (double)inside.waits.network_ns, (double)ns);
+		table_set_share(&cells[OWN_GPU_SHARE], (double)waits->own_gpu_ns, (double)ns);
+		table_set_share(&cells[PEER_SHARE], (double)waits->peer_ns, (double)ns);
+		table_set_share(&cells[DATA_SHARE], (double)waits->data_ns, (double)ns);
+		table_set_share(&cells[NETWORK_SHARE], (double)waits->network_ns, (double)ns);
 	}
 }
 
@@ -514,15 +512,18 @@ static void fill(const struct nccl_op *ops, size_t nr, struct table_cell *cells)
 	fill_inside(ops, nr, cells);
 }
 
-/* Is it known of any operation how NCCL ran it, and what transfers waited for? */
-static struct nccl_inside known_inside(const struct nccl_ops *ops)
+void communication_hide_how(
+	const struct communication_view *view, struct table_column *how, struct table_column *end)
 {
 	struct nccl_inside inside = {0};
 
-	for (size_t i = 0; i < ops->nr_ops; i++) {
-		nccl_inside_add(&inside, &ops->ops[i].inside);
+	for (size_t i = 0; i < view->ops.nr_ops; i++) {
+		nccl_inside_add(&inside, &view->ops.ops[i].inside);
 	}
-	return inside;
+	for (struct table_column *column = how; column < end; column++) {
+		column->is_wide_only =
+			column < how + NR_HOW_COLUMNS ? !inside.nr : !nccl_waits_ns(&inside.waits);
+	}
 }
 
 static bool has_group(const struct nccl_ops *ops)
@@ -544,6 +545,10 @@ static bool has_graph(const struct nccl_ops *ops)
 	}
 	return false;
 }
+
+#define WAIT_COLUMN(key, title, what)                         \
+	TABLE_COLUMN(key, title " % of waits", TABLE_PERCENT, \
+		.help = "share of the network transfers' waiting: " what)
 
 static const struct table_column columns[] = {
 	TABLE_COLUMN("name", "Operation", TABLE_TEXT),
@@ -568,28 +573,21 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("in_graphs", "In graphs", TABLE_COUNT,
 		.help = "of the calls: that launches of CUDA graphs ran, once for each launch"),
 	HOW_COLUMNS,
-	TABLE_COLUMN("own_gpu_pct", "Own GPU % of waits", TABLE_PERCENT,
-		.help = "share of the network transfers' waiting: for the rank's own GPU"),
-	TABLE_COLUMN("peer_pct", "Peer % of waits", TABLE_PERCENT,
-		.help = "share of it: until the receiving rank was ready"),
-	TABLE_COLUMN("data_pct", "Data % of waits", TABLE_PERCENT,
-		.help = "share of it: until the sending rank's data arrived"),
-	TABLE_COLUMN("network_pct", "Network % of waits", TABLE_PERCENT,
-		.help = "share of it: until the network had sent the data"),
+	WAIT_COLUMN("own_gpu_pct", "Own GPU", "for the rank's own GPU"),
+	WAIT_COLUMN("peer_pct", "Peer", "until the receiving rank was ready"),
+	WAIT_COLUMN("data_pct", "Data", "until the sending rank's data arrived"),
+	WAIT_COLUMN("network_pct", "Network", "until the network had sent the data"),
 };
 
 static void fill_table(void *state, struct table *table)
 {
 	struct communication_view *view = state;
 	struct nccl_ops *ops = &view->ops;
-	struct nccl_inside inside = known_inside(ops);
 
 	table->columns[GROUP].is_wide_only = !has_group(ops);
-	for (int i = ALGORITHM; i <= NETWORK_SHARE; i++) {
-		table->columns[i].is_wide_only =
-			i < OWN_GPU_SHARE ? !inside.nr : !nccl_waits_ns(&inside.waits);
-	}
-	add_notes(match_once(view), table);
+	communication_hide_how(
+		view, &table->columns[ALGORITHM], &table->columns[NETWORK_SHARE] + 1);
+	add_notes(communication_match(view), table);
 	nccl_ops_drop_captured(ops);
 	table->columns[IN_GRAPHS].is_wide_only = !has_graph(ops);
 	view_note_fit(table, view->input.processes, view->input.nr_processes);
@@ -649,263 +647,4 @@ VIEW(communication, 150) = {
 	.scan = {wants, 2, host_collective_needs, NULL, on_batch, end},
 	.fill = fill_table,
 	.fini = fini,
-};
-
-/* ---- the view `arrivals`: collectives one by one ---- */
-
-#define MAX_COLLECTIVES 1000u
-/* Of the figure on the page. */
-#define MAX_DRAWN	64u
-#define MAX_DRAWN_RANKS 16384u
-
-struct arrivals_view {
-	struct view_input input;
-	struct view_used communication;
-};
-
-struct collective {
-	const struct nccl_op *const *ops; /* by rank */
-	const struct nccl_op *first, *last;
-	uint64_t spread_ns, wait_ns;
-};
-
-static int by_collective(const void *a, const void *b)
-{
-	const struct nccl_op *x = *(const struct nccl_op *const *)a;
-	const struct nccl_op *y = *(const struct nccl_op *const *)b;
-	int order = compare(x->key, y->key);
-
-	order = order ? order : compare(x->sequence, y->sequence);
-	return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
-}
-
-/* The widest spread first; of equal ones the first collective. */
-static int by_spread(const void *a, const void *b)
-{
-	const struct collective *x = a, *y = b;
-	int order = compare(y->spread_ns, x->spread_ns);
-
-	return order ? order : by_collective(x->ops, y->ops);
-}
-
-/* The operations of collectives whose ranks are all here with times on one clock; the caller frees
- * them. */
-static const struct nccl_op **list_matched(const struct nccl_ops *ops, size_t *nr)
-{
-	const struct nccl_op **list = mem_zeroed(ops->nr_ops + 1, sizeof(*list));
-
-	*nr = 0;
-	for (size_t i = 0; i < ops->nr_ops; i++) {
-		if (ops->ops[i].is_matched && nccl_op_is_numbered(&ops->ops[i])) {
-			list[(*nr)++] = &ops->ops[i];
-		}
-	}
-	if (*nr) {
-		qsort(list, *nr, sizeof(*list), by_collective);
-	}
-	return list;
-}
-
-static struct collective collective_of(const struct nccl_op *const *ops)
-{
-	struct collective one = {.ops = ops, .first = ops[0], .last = ops[0]};
-
-	for (uint32_t i = 0; i < ops[0]->nr_ranks; i++) {
-		one.first = ops[i]->begin_ns < one.first->begin_ns ? ops[i] : one.first;
-		one.last = ops[i]->is_last ? ops[i] : one.last;
-		one.wait_ns += ops[i]->wait_ns;
-	}
-	one.spread_ns = one.last->begin_ns - one.first->begin_ns;
-	return one;
-}
-
-/* All of them, the widest spread first; the caller frees them. */
-static struct collective *list_collectives(
-	const struct nccl_op *const *ops, size_t nr_ops, size_t *nr)
-{
-	struct collective *list = mem_zeroed(nr_ops + 1, sizeof(*list));
-
-	*nr = 0;
-	for (size_t i = 0; i < nr_ops; i += ops[i]->nr_ranks) {
-		list[(*nr)++] = collective_of(&ops[i]);
-	}
-	if (*nr) {
-		qsort(list, *nr, sizeof(*list), by_spread);
-	}
-	return list;
-}
-
-/* The rank in the job where that is known, else in the communicator. */
-static int64_t job_rank(const struct arrivals_view *view, const struct nccl_op *op)
-{
-	const struct process *process = view->input.processes[op->process];
-
-	return process->rank >= 0 ? process->rank : op->rank;
-}
-
-enum arrivals_column {
-	ARRIVALS_STEP,
-	ARRIVALS_NAME,
-	ARRIVALS_COMMUNICATOR,
-	ARRIVALS_NUMBER,
-	ARRIVALS_SIZE,
-	ARRIVALS_RANKS,
-	ARRIVALS_SPREAD,
-	ARRIVALS_TRANSFER,
-	ARRIVALS_WAITING,
-	ARRIVALS_FIRST,
-	ARRIVALS_LAST,
-	ARRIVALS_ALGORITHM,
-	ARRIVALS_PROTOCOL,
-	ARRIVALS_CHANNELS,
-	ARRIVALS_WAITED_FOR,
-};
-
-static const struct table_column arrivals_columns[] = {
-	TABLE_COLUMN("step", "Step", TABLE_ID, .help = "step of the last rank"),
-	TABLE_COLUMN("name", "Operation", TABLE_TEXT),
-	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT, .help = "ID of the communicator"),
-	TABLE_COLUMN("number", "Number", TABLE_ID,
-		.help = "number of the call on its communicator, from 1"),
-	TABLE_COLUMN("bytes", "Size", TABLE_SIZE, .is_minor = true),
-	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT, .help = "ranks of the communicator"),
-	TABLE_COLUMN("spread_ns", "Arrival spread", TABLE_TIME,
-		.help = "from the start of the first rank's kernel to that of the last one"),
-	TABLE_COLUMN("transfer_ns", "Transfer", TABLE_TIME,
-		.help = "from the start of the last rank's kernel to the end of all"),
-	TABLE_COLUMN("waiting_ns", "Waiting", TABLE_TIME, .help = "sum over the ranks"),
-	TABLE_COLUMN("first_rank", "First rank", TABLE_COUNT, .is_minor = true),
-	TABLE_COLUMN("last_rank", "Last rank", TABLE_COUNT, .is_major = true),
-	HOW_COLUMNS,
-	TABLE_COLUMN("waited_for", "Transfers waited for", TABLE_TEXT,
-		.help = "what the network transfers of all ranks waited for most: own GPU, peer, "
-			"data, or network"),
-};
-
-/* Over all ranks: how it ran, and the largest sum of waits. */
-static void fill_arrival_inside(const struct collective *one, struct table_cell *cells)
-{
-	struct nccl_inside inside = {0};
-	const struct nccl_waits *waits = &inside.waits;
-
-	for (uint32_t i = 0; i < one->last->nr_ranks; i++) {
-		nccl_inside_add(&inside, &one->ops[i]->inside);
-	}
-	fill_how(&inside, &cells[ARRIVALS_ALGORITHM]);
-	if (nccl_waits_ns(waits)) {
-		table_set_string(&cells[ARRIVALS_WAITED_FOR], nccl_waits_most(waits));
-	}
-}
-
-static void fill_arrivals(
-	const struct arrivals_view *view, const struct collective *one, struct table_cell *cells)
-{
-	const struct nccl_op *last = one->last;
-	const struct process *process = view->input.processes[last->process];
-	char key[17];
-
-	if (last->step && last->step <= process->nr_steps) {
-		table_set_integer(&cells[ARRIVALS_STEP], process->steps[last->step - 1].step);
-	}
-	table_set_string(&cells[ARRIVALS_NAME], nccl_names_op(last->kind));
-	snprintf(key, sizeof(key), "%016" PRIx64, last->key);
-	table_set_string(&cells[ARRIVALS_COMMUNICATOR], key);
-	table_set_integer(&cells[ARRIVALS_NUMBER], last->sequence);
-	if (!last->is_unsized) {
-		table_set_integer(&cells[ARRIVALS_SIZE], last->bytes);
-	}
-	table_set_integer(&cells[ARRIVALS_RANKS], last->nr_ranks);
-	table_set_integer(&cells[ARRIVALS_SPREAD], one->spread_ns);
-	table_set_integer(&cells[ARRIVALS_TRANSFER], last->transfer_ns);
-	table_set_integer(&cells[ARRIVALS_WAITING], one->wait_ns);
-	table_set_integer(&cells[ARRIVALS_FIRST], (uint64_t)job_rank(view, one->first));
-	table_set_integer(&cells[ARRIVALS_LAST], (uint64_t)job_rank(view, last));
-	fill_arrival_inside(one, cells);
-}
-
-/* For each collective its ranks: [rank, arrival after the first one, wait, transfer]. */
-static char *arrivals_json(
-	const struct arrivals_view *view, const struct collective *list, size_t nr)
-{
-	struct buf json = {0};
-	size_t nr_ranks = 0;
-
-	for (size_t i = 0; i < nr && i < MAX_DRAWN; i++) {
-		const struct collective *one = &list[i];
-		uint64_t first_ns = one->first->begin_ns, last_ns = one->last->begin_ns;
-
-		nr_ranks += one->last->nr_ranks;
-		if (nr_ranks > MAX_DRAWN_RANKS) {
-			break;
-		}
-		buf_text(&json, i ? ",\n[" : "[\n[");
-		for (uint32_t k = 0; k < one->last->nr_ranks; k++) {
-			const struct nccl_op *op = one->ops[k];
-
-			buf_printf(&json, "%s[%" PRId64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]",
-				k ? "," : "", job_rank(view, op), op->begin_ns - first_ns,
-				op->wait_ns, op->end_ns > last_ns ? op->end_ns - last_ns : 0);
-		}
-		buf_char(&json, ']');
-	}
-	if (json.nr_bytes) {
-		buf_char(&json, ']');
-		buf_char(&json, '\0');
-	}
-	return json.bytes;
-}
-
-static void fill_arrivals_table(void *state, struct table *table)
-{
-	const struct arrivals_view *view = state;
-	struct communication_view *communication = view->communication.state;
-	const struct nccl_match *match = match_once(communication);
-	size_t nr_ops, nr;
-	const struct nccl_op **ops = list_matched(&communication->ops, &nr_ops);
-	struct collective *list = list_collectives(ops, nr_ops, &nr);
-	struct nccl_inside inside = known_inside(&communication->ops);
-
-	for (int i = ARRIVALS_ALGORITHM; i <= ARRIVALS_WAITED_FOR; i++) {
-		table->columns[i].is_wide_only =
-			i < ARRIVALS_WAITED_FOR ? !inside.nr : !nccl_waits_ns(&inside.waits);
-	}
-	for (size_t i = 0; i < nr && i < MAX_COLLECTIVES; i++) {
-		fill_arrivals(view, &list[i], table_add_row(table));
-	}
-	table->figure_json = arrivals_json(view, list, nr);
-	if (nr > MAX_COLLECTIVES) {
-		table_note(table, "Of %zu collectives these are the %u with the widest spread.", nr,
-			MAX_COLLECTIVES);
-	}
-	if (match->nr_alone || match->nr_in_graphs || match->nr_collectives > match->nr_matched) {
-		table_note(table,
-			"%" PRIu64 " collectives are not here: not all of their ranks are known "
-			"with times on one clock. The view communication has the reasons.",
-			match->nr_alone + match->nr_in_graphs + match->nr_collectives -
-				match->nr_matched);
-	}
-	if (!nr && !match->nr_alone && !match->nr_in_graphs && !match->nr_collectives &&
-		view->input.nr_processes > 1) {
-		table_note(table, "No call of NCCL with its communicator and number is recorded.");
-	}
-	view_note_fit(table, view->input.processes, view->input.nr_processes);
-	free(list);
-	free(ops);
-}
-
-VIEW(arrivals, 149) = {
-	.name = "arrivals",
-	.subject = VIEW_ABOUT_DISTRIBUTED,
-	.help = "collectives one by one: when their ranks arrive, and how long they transfer",
-	.about = "The calls of all ranks belong together by communicator and number, never by "
-		 "time. A rank arrives when its kernel starts. Ranks wait until the last one "
-		 "arrives; the transfer lasts from then to the end of all kernels.",
-	.is_empty_hidden = true,
-	.title = "Collectives by arrival of their ranks",
-	VIEW_COLUMNS(arrivals_columns),
-	.uses = &view_communication,
-	.state = {.size = sizeof(struct arrivals_view),
-		.input = offsetof(struct arrivals_view, input),
-		.used = offsetof(struct arrivals_view, communication)},
-	.fill = fill_arrivals_table,
 };

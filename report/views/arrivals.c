@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * NCCL's collectives one by one: when their ranks arrived, which came last, and how long the
+ * transfer took. The view `communication` has read and matched the operations; its rows are sums
+ * over them.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/comm/nccl_names.h"
+#include "report/util/buf.h"
+#include "report/views/communication.h"
+
+#define MAX_COLLECTIVES 1000u
+/* The figure on the page has no more. */
+#define MAX_DRAWN	64u
+#define MAX_DRAWN_RANKS 16384u
+
+struct arrivals_view {
+	struct view_input input;
+	struct view_used communication;
+};
+
+struct collective {
+	const struct nccl_op *const *ops; /* by rank */
+	const struct nccl_op *first, *last;
+	uint64_t spread_ns, wait_ns;
+};
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int by_collective(const void *a, const void *b)
+{
+	const struct nccl_op *x = *(const struct nccl_op *const *)a;
+	const struct nccl_op *y = *(const struct nccl_op *const *)b;
+	int order = compare(x->key, y->key);
+
+	order = order ? order : compare(x->sequence, y->sequence);
+	return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* The widest spread first; of equal ones the first collective. */
+static int by_spread(const void *a, const void *b)
+{
+	const struct collective *x = a, *y = b;
+	int order = compare(y->spread_ns, x->spread_ns);
+
+	return order ? order : by_collective(x->ops, y->ops);
+}
+
+/* The operations of collectives whose ranks are all here with times on one clock; the caller frees
+ * them. */
+static const struct nccl_op **list_matched(const struct nccl_ops *ops, size_t *nr)
+{
+	const struct nccl_op **list = mem_zeroed(ops->nr_ops + 1, sizeof(*list));
+
+	*nr = 0;
+	for (size_t i = 0; i < ops->nr_ops; i++) {
+		if (ops->ops[i].is_matched && nccl_op_is_numbered(&ops->ops[i])) {
+			list[(*nr)++] = &ops->ops[i];
+		}
+	}
+	if (*nr) {
+		qsort(list, *nr, sizeof(*list), by_collective);
+	}
+	return list;
+}
+
+static struct collective collective_of(const struct nccl_op *const *ops)
+{
+	struct collective one = {.ops = ops, .first = ops[0], .last = ops[0]};
+
+	for (uint32_t i = 0; i < ops[0]->nr_ranks; i++) {
+		one.first = ops[i]->begin_ns < one.first->begin_ns ? ops[i] : one.first;
+		one.last = ops[i]->is_last ? ops[i] : one.last;
+		one.wait_ns += ops[i]->wait_ns;
+	}
+	one.spread_ns = one.last->begin_ns - one.first->begin_ns;
+	return one;
+}
+
+/* All of them, the widest spread first; the caller frees them. */
+static struct collective *list_collectives(
+	const struct nccl_op *const *ops, size_t nr_ops, size_t *nr)
+{
+	struct collective *list = mem_zeroed(nr_ops + 1, sizeof(*list));
+
+	*nr = 0;
+	for (size_t i = 0; i < nr_ops; i += ops[i]->nr_ranks) {
+		list[(*nr)++] = collective_of(&ops[i]);
+	}
+	if (*nr) {
+		qsort(list, *nr, sizeof(*list), by_spread);
+	}
+	return list;
+}
+
+/* The rank in the job where that is known, else in the communicator. */
+static int64_t job_rank(const struct arrivals_view *view, const struct nccl_op *op)
+{
+	const struct process *process = view->input.processes[op->process];
+
+	return process->rank >= 0 ? process->rank : op->rank;
+}
+
+enum column {
+	STEP,
+	NAME,
+	COMMUNICATOR,
+	NUMBER,
+	SIZE,
+	RANKS,
+	SPREAD,
+	TRANSFER,
+	WAITING,
+	FIRST,
+	LAST,
+	ALGORITHM,
+	PROTOCOL,
+	CHANNELS,
+	WAITED_FOR,
+};
+
+static const struct table_column columns[] = {
+	TABLE_COLUMN("step", "Step", TABLE_ID, .help = "step of the last rank"),
+	TABLE_COLUMN("name", "Operation", TABLE_TEXT),
+	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT, .help = "ID of the communicator"),
+	TABLE_COLUMN("number", "Number", TABLE_ID,
+		.help = "number of the call on its communicator, from 1"),
+	TABLE_COLUMN("bytes", "Size", TABLE_SIZE, .is_minor = true),
+	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT, .help = "ranks of the communicator"),
+	TABLE_COLUMN("spread_ns", "Arrival spread", TABLE_TIME,
+		.help = "from the start of the first rank's kernel to that of the last one"),
+	TABLE_COLUMN("transfer_ns", "Transfer", TABLE_TIME,
+		.help = "from the start of the last rank's kernel to the end of all"),
+	TABLE_COLUMN("waiting_ns", "Waiting", TABLE_TIME, .help = "sum over the ranks"),
+	TABLE_COLUMN("first_rank", "First rank", TABLE_COUNT, .is_minor = true),
+	TABLE_COLUMN("last_rank", "Last rank", TABLE_COUNT, .is_major = true),
+	HOW_COLUMNS,
+	TABLE_COLUMN("waited_for", "Transfers waited for", TABLE_TEXT,
+		.help = "what the network transfers of all ranks waited for most: own GPU, peer, "
+			"data, or network"),
+};
+
+/* Over all ranks: how it ran, and the largest sum of waits. */
+static void fill_arrival_inside(const struct collective *one, struct table_cell *cells)
+{
+	struct nccl_inside inside = {0};
+	const struct nccl_waits *waits = &inside.waits;
+
+	for (uint32_t i = 0; i < one->last->nr_ranks; i++) {
+		nccl_inside_add(&inside, &one->ops[i]->inside);
+	}
+	communication_fill_how(&inside, &cells[ALGORITHM]);
+	if (nccl_waits_ns(waits)) {
+		table_set_string(&cells[WAITED_FOR], nccl_waits_most(waits));
+	}
+}
+
+static void fill_arrivals(
+	const struct arrivals_view *view, const struct collective *one, struct table_cell *cells)
+{
+	const struct nccl_op *last = one->last;
+	const struct process *process = view->input.processes[last->process];
+	char key[17];
+
+	if (last->step && last->step <= process->nr_steps) {
+		table_set_integer(&cells[STEP], process->steps[last->step - 1].step);
+	}
+	table_set_string(&cells[NAME], nccl_names_op(last->kind));
+	snprintf(key, sizeof(key), "%016" PRIx64, last->key);
+	table_set_string(&cells[COMMUNICATOR], key);
+	table_set_integer(&cells[NUMBER], last->sequence);
+	if (!last->is_unsized) {
+		table_set_integer(&cells[SIZE], last->bytes);
+	}
+	table_set_integer(&cells[RANKS], last->nr_ranks);
+	table_set_integer(&cells[SPREAD], one->spread_ns);
+	table_set_integer(&cells[TRANSFER], last->transfer_ns);
+	table_set_integer(&cells[WAITING], one->wait_ns);
+	table_set_integer(&cells[FIRST], (uint64_t)job_rank(view, one->first));
+	table_set_integer(&cells[LAST], (uint64_t)job_rank(view, last));
+	fill_arrival_inside(one, cells);
+}
+
+/* For each collective its ranks: [rank, arrival after the first one, wait, transfer]. */
+static char *arrivals_json(
+	const struct arrivals_view *view, const struct collective *list, size_t nr)
+{
+	struct buf json = {0};
+	size_t nr_ranks = 0;
+
+	for (size_t i = 0; i < nr && i < MAX_DRAWN; i++) {
+		const struct collective *one = &list[i];
+		uint64_t first_ns = one->first->begin_ns, last_ns = one->last->begin_ns;
+
+		nr_ranks += one->last->nr_ranks;
+		if (nr_ranks > MAX_DRAWN_RANKS) {
+			break;
+		}
+		buf_text(&json, i ? ",\n[" : "[\n[");
+		for (uint32_t k = 0; k < one->last->nr_ranks; k++) {
+			const struct nccl_op *op = one->ops[k];
+
+			buf_printf(&json, "%s[%" PRId64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]",
+				k ? "," : "", job_rank(view, op), op->begin_ns - first_ns,
+				op->wait_ns, op->end_ns > last_ns ? op->end_ns - last_ns : 0);
+		}
+		buf_char(&json, ']');
+	}
+	if (json.nr_bytes) {
+		buf_char(&json, ']');
+		buf_char(&json, '\0');
+	}
+	return json.bytes;
+}
+
+static void fill_arrivals_table(void *state, struct table *table)
+{
+	const struct arrivals_view *view = state;
+	struct communication_view *communication = view->communication.state;
+	const struct nccl_match *match = communication_match(communication);
+	const struct nccl_ops *all = communication_ops(communication);
+	size_t nr_ops, nr;
+	const struct nccl_op **ops = list_matched(all, &nr_ops);
+	struct collective *list = list_collectives(ops, nr_ops, &nr);
+
+	communication_hide_how(
+		communication, &table->columns[ALGORITHM], &table->columns[WAITED_FOR] + 1);
+	for (size_t i = 0; i < nr && i < MAX_COLLECTIVES; i++) {
+		fill_arrivals(view, &list[i], table_add_row(table));
+	}
+	table->figure_json = arrivals_json(view, list, nr);
+	if (nr > MAX_COLLECTIVES) {
+		table_note(table, "Of %zu collectives these are the %u with the widest spread.", nr,
+			MAX_COLLECTIVES);
+	}
+	if (match->nr_alone || match->nr_in_graphs || match->nr_collectives > match->nr_matched) {
+		table_note(table,
+			"%" PRIu64 " collectives are not here: not all of their ranks are known "
+			"with times on one clock. The view communication has the reasons.",
+			match->nr_alone + match->nr_in_graphs + match->nr_collectives -
+				match->nr_matched);
+	}
+	if (!nr && !match->nr_alone && !match->nr_in_graphs && !match->nr_collectives &&
+		view->input.nr_processes > 1) {
+		table_note(table, "No call of NCCL with its communicator and number is recorded.");
+	}
+	view_note_fit(table, view->input.processes, view->input.nr_processes);
+	free(list);
+	free(ops);
+}
+
+VIEW(arrivals, 149) = {
+	.name = "arrivals",
+	.subject = VIEW_ABOUT_DISTRIBUTED,
+	.help = "collectives one by one: when their ranks arrive, and how long they transfer",
+	.about = "The calls of all ranks belong together by communicator and number, never by "
+		 "time. A rank arrives when its kernel starts. Ranks wait until the last one "
+		 "arrives; the transfer lasts from then to the end of all kernels.",
+	.is_empty_hidden = true,
+	.title = "Collectives by arrival of their ranks",
+	VIEW_COLUMNS(columns),
+	.uses = &view_communication,
+	.state = {.size = sizeof(struct arrivals_view),
+		.input = offsetof(struct arrivals_view, input),
+		.used = offsetof(struct arrivals_view, communication)},
+	.fill = fill_arrivals_table,
+};

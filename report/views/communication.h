@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The state of the view `communication`, which the view `arrivals` uses too, and the columns that
+ * both have: how NCCL ran the operations.
+ */
+#ifndef REPORT_VIEWS_COMMUNICATION_H
+#define REPORT_VIEWS_COMMUNICATION_H
+
+#include "report/analysis/view.h"
+#include "report/comm/nccl_inside.h"
+#include "report/comm/nccl_job.h"
+
+extern const struct view_class view_communication;
+
+struct communication_view;
+
+const struct nccl_ops *communication_ops(const struct communication_view *view);
+
+/* Puts the times of all operations on one clock, the first time. */
+const struct nccl_match *communication_match(struct communication_view *view);
+
+#define NR_HOW_COLUMNS 3
+#define HOW_COLUMNS                                                                                \
+	TABLE_COLUMN("algorithm", "Algorithm", TABLE_TEXT,                                         \
+		.help = "NCCL's algorithm, from its profiler plugin: ring, tree, NVLS ..."),       \
+		TABLE_COLUMN("protocol", "Protocol", TABLE_TEXT,                                   \
+			.help = "NCCL's protocol, from its profiler plugin: LL, LL128 or simple"), \
+		TABLE_COLUMN("channels", "Channels", TABLE_COUNT,                                  \
+			.help = "most channels that NCCL used for an operation")
+
+/* Fills these columns. */
+void communication_fill_how(const struct nccl_inside *inside, struct table_cell *cells);
+
+/*
+ * Hides the columns from `how` to `end` without --wide if no operation has a value: first those
+ * above, then the waits of the network transfers.
+ */
+void communication_hide_how(
+	const struct communication_view *view, struct table_column *how, struct table_column *end);
+
+#endif
