@@ -69,7 +69,7 @@ judge()
 	elif [ "$rc" = 77 ]; then
 		result SKIP "$name" "$(grep -a '^SKIP' "$log" | tail -1 | sed 's/^SKIP *//')"
 	else
-		result FAIL "$name" "exit status $rc, see $log"
+		result FAIL "$name" "exit status $rc, see $log$(grep -aE '^(not as expected|failed): ' "$log" | head -1 | cut -c1-300 | sed 's/^/: /')"
 		tail -25 "$log" | sed 's/^/      | /'
 	fi
 }
