@@ -66,7 +66,8 @@ static const struct figure_share headline_cpu_shares[HEADLINE_NR_CPU_SHARES] = {
 	[CPU_COMMUNICATION] = {"in communication", BUDGET_TRANSFER, BUDGET_RANK_WAIT},
 	{"in garbage collection", BUDGET_HOST + HOST_GC, BUDGET_HOST + HOST_GC},
 	{"in CUDA calls", BUDGET_HOST + HOST_STARTUP, BUDGET_HOST + HOST_CALL},
-	{"elsewhere", BUDGET_HOST + HOST_OS, BUDGET_DEPENDENCY},
+	{"in OS calls", BUDGET_HOST + HOST_OS, BUDGET_HOST + HOST_OS},
+	{"elsewhere", BUDGET_HOST + HOST_RANGE, BUDGET_DEPENDENCY},
 };
 
 static const struct figure_share headline_phase_shares[HEADLINE_NR_PHASE_SHARES] = {
@@ -403,6 +404,7 @@ const struct table_column headline_columns[HEADLINE_NR_COLUMNS] = {
 	SHARE("cpu_communication", "CPU, communication", "without a GPU: in a collective"),
 	SHARE("cpu_gc", "CPU, garbage collection", "without a GPU: Python's garbage is collected"),
 	SHARE("cpu_calls", "CPU, CUDA calls", "without a GPU: in a CUDA call"),
+	SHARE("cpu_os", "CPU, OS calls", "without a GPU: in a call of the operating system"),
 	SHARE("cpu_other", "CPU, other", "without a GPU: elsewhere, such as in Python"),
 	SHARE("forward", "Forward", "phase of the host"),
 	SHARE("backward", "Backward", "phase of the host"),

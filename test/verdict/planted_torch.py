@@ -5,6 +5,7 @@ A training on the CPU by PyTorch with one trouble: planted_torch.py CAUSE [INIT-
     loader10, loader60   the loader has no workers, and takes about so many percent of the step for a batch
     code                 Python works and waits between operators, in a range named "tokenize"
     gc, storm            Python collects garbage between operators, among half a million objects, or 100,000
+    log                  the loop writes to a file and waits until it is on the disk, and for whatever else its log waits for
     straggler, even      one of two ranks (RANK) that communicate by gloo at INIT-METHOD; rank 1 sleeps in its loop, or none does
     none                 none of these
     bound                an operator computes all the time
@@ -16,6 +17,7 @@ import gc
 import os
 import statistics
 import sys
+import tempfile
 import time
 
 import torch
@@ -26,7 +28,7 @@ from torch.utils.data import DataLoader, Dataset
 
 STEPS, BATCH = 12, 4
 MEASURED = slice(4, 11)
-WORK_S, CODE_S, LATE_S = 0.2, 0.1, 0.2
+WORK_S, CODE_S, LOG_S, LATE_S = 0.2, 0.1, 0.1, 0.2
 LOADER_S = {"loader10": 0.0224, "loader60": 0.3}
 WORDS, PRODUCTS = 10_000, 32
 OBJECTS = {"gc": 500_000, "storm": 100_000}
@@ -36,6 +38,7 @@ rank = int(os.environ["RANK"]) if len(sys.argv) > 2 else None
 torch.manual_seed(1)
 torch.set_num_threads(1)
 matrix = torch.ones(128, 128)
+log = tempfile.TemporaryFile(buffering=0)
 objects = [[] for _ in range(OBJECTS.get(cause, 0))]
 
 
@@ -66,6 +69,10 @@ def between():
             time.sleep(CODE_S)
     elif cause in OBJECTS:
         gc.collect()
+    elif cause == "log":
+        log.write(b"x" * 4096)
+        os.fsync(log.fileno())
+        time.sleep(LOG_S)
     elif cause == "straggler" and rank == 1:
         time.sleep(LATE_S)
 

@@ -11,9 +11,13 @@ TRIES=5
 # start NAME OUTPUT [INIT-METHOD]: a process of that program; its own measurements go to OUTPUT.
 start()
 {
-	local python=off
-	case $1 in storm | none) python=gc ;; esac
-	GPROF_PYTHON=$python GPROF_DIR=$T/$1 LD_PRELOAD=$(preload) timeout 200 "$TORCH_PYTHON" $program "$1" "${@:3}" >"$2" 2>"$2.err"
+	local python=off libraries
+	libraries=$(preload)
+	case $1 in
+	storm | none) python=gc ;;
+	log) libraries+=" $ROOT/$B/libgprof-os.so" ;;
+	esac
+	GPROF_PYTHON=$python GPROF_DIR=$T/$1 LD_PRELOAD=$libraries timeout 200 "$TORCH_PYTHON" $program "$1" "${@:3}" >"$2" 2>"$2.err"
 }
 
 # plant NAME: makes the recording of that name, by one process or two ranks, of which the one that may be late measures.
@@ -113,7 +117,7 @@ beside()
 }
 
 {
-	beside none loader10 loader60 code gc storm
+	beside none loader10 loader60 code gc storm log
 	beside even straggler
 	beside bound
 } | awk '/^1\.\./ { next } /^(not )?ok [0-9]+ - / { sub(/[0-9]+/, ++number) } { print } /^not ok/ { failed = 1 } END { exit failed }'

@@ -41,7 +41,7 @@ PHASES = ("dataloader", "forward", "backward", "optimization", "others")
 CPU = {
     "cpu_operators": ["Idle: operators"], "cpu_dataloader": ["Idle: data loader"], "cpu_communication": GPU["exposed_communication"],
     "cpu_calls": ["Idle: start-up", "Idle: allocation", "Idle: waits", "Idle: copy calls", "Idle: launches", "Idle: other calls"],
-    "cpu_gc": ["Idle: garbage collection"], "cpu_other": ["Idle: OS calls", "Idle: user code in ranges", "Idle: user code", "Idle: latency", "Idle: dependencies"],
+    "cpu_gc": ["Idle: garbage collection"], "cpu_os": ["Idle: OS calls"], "cpu_other": ["Idle: user code in ranges", "Idle: user code", "Idle: latency", "Idle: dependencies"],
 }
 # What the communication was for, where any of it is known.
 WAITS = {"transfer": ["Communication: transfer"], "rank_wait": ["Communication: waiting for a rank"]}
