@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # gprof-report, and the library of its modules that tests link.
 
-REPORT_SRC := $(filter-out report/cli/main.c report/cli/mpi_main.c report/launch/main.c,$(sort $(wildcard report/*/*.c)))
+REPORT_SRC := $(filter-out report/cli/main.c report/cli/mpi_main.c report/launch/main.c,$(sort $(wildcard report/*/*.c report/*/*/*.c)))
 REPORT_OBJ := $(REPORT_SRC:%.c=$(B)/%.o)
 # Traces in other formats become streams by the recorder's own encoder.
 REPORT_OBJ += $(addprefix $(B)/collector/format/,block.o block_tables.o intern.o nccl_nvtx.o rows_to_columns.o) $(B)/collector/util/memory.o
@@ -26,7 +26,7 @@ $(B)/report/serve/server_none.o: report/serve/server.c
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # Loops over columns are what the reporter does; they are worth vectorising.
-$(B)/report/kineto/input.o $(B)/report/stream/block_decode.o $(B)/report/stats/histogram.o $(B)/report/util/busy.o $(B)/report/views/kernel.o: CFLAGS += -O3
+$(B)/report/import/kineto/input.o $(B)/report/stream/block_decode.o $(B)/report/stats/histogram.o $(B)/report/util/busy.o $(B)/report/views/kernel.o: CFLAGS += -O3
 
 # The page of `html`, with the charts of Chart.js (MIT) where Debian has put them; without, it has
 # bars of its own. A script uses those before it. Copied only when they change, so that installing the package
@@ -66,7 +66,7 @@ $(B)/report/html/palette.h: report/html/page/palette.css
 $(addprefix $(B)/,$(PALETTE_OBJ)) $(addprefix $(B)/fuzz/,$(PALETTE_OBJ)): $(B)/report/html/palette.h
 $(addprefix $(B)/,$(PALETTE_OBJ)) $(addprefix $(B)/fuzz/,$(PALETTE_OBJ)): CPPFLAGS += -DPALETTE='"$(B)/report/html/palette.h"'
 # Queries, and databases: files of SQL are built into the program.
-REPORT_SQL_OBJ := $(patsubst %.c,%.o,report/cli/export_sqlite.c report/nsys/database.c $(wildcard report/sql/*.c))
+REPORT_SQL_OBJ := $(patsubst %.c,%.o,report/cli/export_sqlite.c report/import/nsys/database.c $(wildcard report/sql/*.c))
 $(addprefix $(B)/,$(REPORT_SQL_OBJ)) $(addprefix $(B)/fuzz/,$(REPORT_SQL_OBJ)): CPPFLAGS += $(if $(REPORT_SQLITE),-DREPORT_HAS_SQLITE)
 $(B)/report/sql/sql_file.o $(B)/fuzz/report/sql/sql_file.o: CPPFLAGS += -DSQL_FOLDER='"report/sql"'
 $(B)/report/sql/sql_file.o $(B)/fuzz/report/sql/sql_file.o: $(wildcard report/sql/*.sql)

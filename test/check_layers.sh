@@ -16,7 +16,7 @@ refuse()
 }
 
 # Folders in their order, "folder" a line; components, "component header-or-folder..." a line.
-folders=$(sed -nE 's/^\| `((report|collector|preload)(\/[a-z]+)?)` \|.*[A-Z].*/\1/p' docs/internals.md)
+folders=$(sed -nE 's/^\| `((report|collector|preload)(\/[a-z]+)*)` \|.*[A-Z].*/\1/p' docs/internals.md)
 components=$(sed -n '/^| component /,/^$/p' docs/internals.md | grep '^| `' | tr -d '`|,')
 files=$(find report collector preload -type f \( -name '*.[ch]' -o -name '*.def' \) | sort)
 

@@ -10,9 +10,9 @@
 #ifndef REPORT_ADVICE_FACTS_H
 #define REPORT_ADVICE_FACTS_H
 
-#include "report/analysis/gaps.h"
-#include "report/analysis/overlap.h"
-#include "report/analysis/utilization.h"
+#include "report/gpu/gaps.h"
+#include "report/gpu/overlap.h"
+#include "report/gpu/utilization.h"
 #include "report/budget/gap_places.h"
 #include "report/model/model.h"
 #include "report/model/os_files.h"

@@ -7,7 +7,7 @@
 #define REPORT_ADVICE_JUDGEMENT_H
 
 #include "report/advice/advice.h"
-#include "report/analysis/straggler_steps.h"
+#include "report/gpu/straggler_steps.h"
 #include "report/analysis/view.h"
 
 struct judgement {

@@ -14,7 +14,7 @@
 #include "report/util/hash.h"
 #include "report/model/kernel_class.h"
 #include "report/model/py_stack.h"
-#include "report/analysis/gpu_activities.h"
+#include "report/gpu/gpu_activities.h"
 
 /* The sums so far of an operator that the pass has not left. */
 struct open {

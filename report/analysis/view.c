@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/analysis/gpu_activities.h"
+#include "report/gpu/gpu_activities.h"
 #include "report/comm/job_clock.h"
 #include "report/util/text.h"
 

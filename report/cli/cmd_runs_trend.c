@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "report/analysis/headline.h"
-#include "report/analysis/memory.h"
+#include "report/memory/memory.h"
 #include "report/analysis/view.h"
 #include "report/cli/cmd_runs.h"
 #include "report/diff/diff.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/analysis/what_if.h"
+#include "report/replay/what_if.h"
 #include "report/session/options.h"
 #include "report/session/summary.h"
 

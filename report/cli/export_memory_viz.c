@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "report/analysis/memory.h"
-#include "report/analysis/memory_snapshot.h"
+#include "report/memory/memory.h"
+#include "report/memory/memory_snapshot.h"
 #include "report/cli/export.h"
 #include "report/session/session.h"
 #include "report/util/pickle.h"

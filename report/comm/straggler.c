@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Judges stragglers from the figures of steps that analysis/straggler_steps.c brings. First each
+ * Judges stragglers from the figures of steps that gpu/straggler_steps.c brings. First each
  * figure becomes its difference to the median of the other devices in the same step. A device is
  * late in a step if it waits less than the others. Then the late steps of a device decide since
  * when it is a straggler, and the figure that is larger by most of the delay is the cause.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Judges blocks of a framework's allocator by the rules in the header. analysis/memory_in_use.c
+ * Judges blocks of a framework's allocator by the rules in the header. memory/memory_in_use.c
  * feeds it with the allocations of op_walk's backward pass. Most blocks are judged at once: the
  * phase, the operators around the allocation and the time of the free suffice. Only a block that
  * may be a parameter waits: it differs from other lasting blocks by having a gradient of its size,

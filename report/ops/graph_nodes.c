@@ -428,7 +428,8 @@ static bool is_first_of_node(const struct graph_nodes *graphs, size_t i)
 	return !i || graphs->links[i - 1].node != graphs->links[i].node;
 }
 
-/* What it is a copy of; NULL if that is unknown, as in a stream whose rows contradict each other.
+/* What it is a copy of; NULL if that is unknown, as in a stream whose rows
+ * contradict each other.
  */
 static struct graph_link *copied_from(
 	const struct graph_nodes *graphs, const struct graph_link *copy)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "report/comm/nccl_match.h"
-#include "report/analysis/overlap.h"
+#include "report/gpu/overlap.h"
 #include "report/analysis/view.h"
 
 enum { MIN_RANKS = 3 }; /* of a group: two may be neighbours of a pipeline */

@@ -10,7 +10,7 @@
 #include "report/comm/nccl_match.h"
 #include "report/comm/pipeline.h"
 #include "report/model/select.h"
-#include "report/analysis/overlap.h"
+#include "report/gpu/overlap.h"
 #include "report/analysis/view.h"
 
 /* Of an operation, until its last other side came. */

@@ -16,7 +16,7 @@
 #define REPORT_REDUCE_REDUCED_H
 
 #include "report/budget/budget.h"
-#include "report/analysis/memory.h"
+#include "report/memory/memory.h"
 #include "report/analysis/view.h"
 #include "report/util/hash.h"
 #include "report/stats/sketch.h"

@@ -5,8 +5,8 @@
  */
 #include "report/session/importers.h"
 
-#include "report/kineto/kineto.h"
-#include "report/nsys/nsys.h"
-#include "report/xplane/xplane.h"
+#include "report/import/kineto/kineto.h"
+#include "report/import/nsys/nsys.h"
+#include "report/import/xplane/xplane.h"
 
 stream_importer *const stream_importers[] = {xplane_import, kineto_import, nsys_import, NULL};

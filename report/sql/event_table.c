@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/analysis/utilization.h"
+#include "report/gpu/utilization.h"
 #include "report/model/api.h"
 #include "report/model/native_stack.h"
 #include "report/model/py_stack.h"

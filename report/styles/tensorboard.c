@@ -12,7 +12,7 @@
 
 #include "report/budget/budget.h"
 #include "report/analysis/op_average.h"
-#include "report/analysis/op_memory.h"
+#include "report/memory/op_memory.h"
 #include "report/comm/nccl_job.h"
 #include "report/model/kernel_class.h"
 #include "report/session/summary.h"

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "report/comm/nccl_names.h"
-#include "report/kineto/event.h"
+#include "report/import/kineto/event.h"
 #include "report/model/api.h"
 #include "report/model/py_stack.h"
 #include "report/ops/op.h"

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "report/analysis/gpu_activities.h"
+#include "report/gpu/gpu_activities.h"
 #include "report/model/mixed_stack.h"
 #include "report/model/py_stack.h"
 #include "report/model/scan.h"

@@ -7,7 +7,7 @@
 #ifndef REPORT_TIMELINE_TRACK_COUNTERS_H
 #define REPORT_TIMELINE_TRACK_COUNTERS_H
 
-#include "report/analysis/utilization.h"
+#include "report/gpu/utilization.h"
 #include "report/timeline/track_rows.h"
 
 /* ---- launch queues: what was launched on a stream and has not begun ---- */

@@ -24,7 +24,7 @@
 
 #include "report/advice/judgement.h"
 #include "report/analysis/headline.h"
-#include "report/analysis/prediction.h"
+#include "report/replay/prediction.h"
 #include "report/verdict/work_times.h"
 
 /* Of a name in a sentence, which fits two lines of a terminal with its label. */

@@ -13,7 +13,7 @@
 #include "report/model/gpu_peak.h"
 #include "report/ops/op_bytes.h"
 #include "report/analysis/view.h"
-#include "report/analysis/gpu_activities.h"
+#include "report/gpu/gpu_activities.h"
 #include "report/model/time_axis.h"
 #include "report/util/rate.h"
 #include "report/util/rounding.h"

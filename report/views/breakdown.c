@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each step spent its time on, why GPUs were idle, and what each GPU did in the steps. */
+/* What each step spent its time on, why GPUs were idle, and what each GPU did in the steps.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "report/analysis/view.h"
-#include "report/analysis/gpu_activities.h"
+#include "report/gpu/gpu_activities.h"
 
 /* A kernel that runs. */
 struct running {

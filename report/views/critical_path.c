@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/analysis/critical.h"
-#include "report/analysis/step_events.h"
+#include "report/replay/critical.h"
+#include "report/replay/step_events.h"
 #include "report/stats/keyed_stats.h"
 #include "report/analysis/view.h"
 #include "report/budget/launch_counter.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "report/model/process_tree.h"
-#include "report/analysis/gaps.h"
+#include "report/gpu/gaps.h"
 #include "report/analysis/view.h"
 
 #define HELD_PERCENT 5u

@@ -19,7 +19,7 @@
 #include "report/model/select.h"
 #include "report/ops/counted_steps.h"
 #include "report/util/hash.h"
-#include "report/analysis/overlap.h"
+#include "report/gpu/overlap.h"
 #include "report/analysis/view.h"
 
 /* Of a process. */

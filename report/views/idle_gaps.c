@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/analysis/gpu_activities.h"
+#include "report/gpu/gpu_activities.h"
 #include "report/analysis/view.h"
 #include "report/budget/budget.h"
 #include "report/model/py_stack.h"

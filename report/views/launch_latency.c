@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/analysis/gpu_activities.h"
+#include "report/gpu/gpu_activities.h"
 #include "report/analysis/view.h"
 #include "report/util/text.h"
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/analysis/allocations.h"
-#include "report/analysis/memory_scan.h"
+#include "report/memory/allocations.h"
+#include "report/memory/memory_scan.h"
 #include "report/analysis/view.h"
 #include "report/model/select.h"
 #include "report/model/time_axis.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/analysis/memory_in_use.h"
+#include "report/memory/memory_in_use.h"
 #include "report/model/time_axis.h"
 
 /* Categories, and what no recorded allocation explains. */

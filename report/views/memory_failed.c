@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What filled the GPUs of a process when an allocation failed for the last time. The scan only
- * looks for such calls; where there is one, analysis/memory_snapshot.c reads the process's memory
+ * looks for such calls; where there is one, memory/memory_snapshot.c reads the process's memory
  * up to it. What the driver gave is divided into what a framework's allocator has in use, what it
  * keeps without use, and what is none of its.
  */
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/analysis/memory.h"
-#include "report/analysis/memory_snapshot.h"
+#include "report/memory/memory.h"
+#include "report/memory/memory_snapshot.h"
 #include "report/analysis/view.h"
 #include "report/model/py_stack.h"
 #include "report/model/select.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "report/ops/queue_depth.h"
-#include "report/analysis/gpu_activities.h"
+#include "report/gpu/gpu_activities.h"
 #include "report/analysis/view.h"
 #include "report/util/text.h"
 

@@ -13,9 +13,9 @@
 #include "report/comm/nccl_match.h"
 #include "report/comm/slow_links.h"
 #include "report/model/select.h"
-#include "report/analysis/overlap.h"
-#include "report/analysis/straggler_steps.h"
-#include "report/analysis/utilization.h"
+#include "report/gpu/overlap.h"
+#include "report/gpu/straggler_steps.h"
+#include "report/gpu/utilization.h"
 #include "report/analysis/view.h"
 #include "report/util/rounding.h"
 

@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "report/analysis/overlap.h"
+#include "report/gpu/overlap.h"
 #include "report/analysis/view.h"
 
 struct time_breakdown_view {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/analysis/utilization.h"
+#include "report/gpu/utilization.h"
 #include "report/analysis/view.h"
 #include "report/model/time_axis.h"
 #include "report/util/rounding.h"

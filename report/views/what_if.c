@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What steps would take if something were faster: what replay.h says of each change. */
-#include "report/analysis/what_if.h"
+#include "report/replay/what_if.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/analysis/prediction.h"
+#include "report/replay/prediction.h"
 #include "report/analysis/view.h"
 
 struct what_if_view {
@@ -190,7 +190,8 @@ static void note_error(const struct predicted *predicted, struct table *table)
 	}
 }
 
-/* Of many processes only the one that is least explained; the table has the errors of all. */
+/* Of many processes only the one that is least explained; the table has the errors of all.
+ */
 static void note_errors(const struct what_if_view *view, size_t nr_replayed, struct table *table)
 {
 	const struct predicted *of = view->prediction.of;

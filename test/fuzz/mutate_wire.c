@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/xplane/wire.h"
+#include "report/import/xplane/wire.h"
 
 #define MOST_DEPTH   6
 #define LENGTH_BYTES 10u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/analysis/critical.h"
-#include "report/analysis/step_events.h"
+#include "report/replay/critical.h"
+#include "report/replay/step_events.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/analysis/dependencies.h"
+#include "report/replay/dependencies.h"
 
 #define MOST 400u
 

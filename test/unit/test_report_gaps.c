@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gaps of devices, and the steps that a data loader held back. */
-#include "report/analysis/gaps.h"
+#include "report/gpu/gaps.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Works that wait, in memory and in a file, against a plain sort. */
-#include "report/analysis/gpu_activities.h"
+#include "report/gpu/gpu_activities.h"
 
 #include <stdlib.h>
 

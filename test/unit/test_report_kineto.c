@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "report/util/buf.h"
-#include "report/kineto/rows_overrun.h"
+#include "report/import/kineto/rows_overrun.h"
 #include "report/ops/op.h"
 #include "report/model/py_stack.h"
 #include "report/timeline/chrome.h"

@@ -5,7 +5,7 @@
 
 #include "report/session/importers.h"
 #include "report/util/err.h"
-#include "report/kineto/json.h"
+#include "report/import/kineto/json.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_traces.h"
 #include "test/unit/unit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Traces of profilers that relate GPU activities to operators by flow events alone. */
-#include "report/kineto/linked.h"
+#include "report/import/kineto/linked.h"
 
 #include <string.h>
 

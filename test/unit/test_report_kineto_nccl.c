@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels of collectives in traces: what was asked for becomes rows of NCCL's table. */
-#include "report/kineto/convert.h"
+#include "report/import/kineto/convert.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/kineto/convert.h"
+#include "report/import/kineto/convert.h"
 
 #include <stdlib.h>
 

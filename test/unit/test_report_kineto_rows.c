@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Traces of many events: all of them become rows, in the order of our streams. */
-#include "report/kineto/rows.h"
+#include "report/import/kineto/rows.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* The view of memory: what allocators reported, or CUDA's calls. */
 #include <string.h>
 
-#include "report/analysis/allocations.h"
+#include "report/memory/allocations.h"
 #include "report/model/select.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"

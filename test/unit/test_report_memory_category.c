@@ -2,7 +2,7 @@
 /* What memory is used for, of a training made by hand whose blocks are all of another kind. */
 #include <string.h>
 
-#include "report/analysis/memory_in_use.h"
+#include "report/memory/memory_in_use.h"
 #include "test/unit/report_streams.h"
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of cudaMalloc and its kin; those of each thread come one after the other. */
-#include "report/analysis/memory_scan.h"
+#include "report/memory/memory_scan.h"
 
 #include "test/unit/report_streams.h"
 #include "test/unit/unit.h"

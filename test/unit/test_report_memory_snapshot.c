@@ -2,8 +2,8 @@
 /* Segments of the driver, and blocks of PyTorch's allocator in them. */
 #include <string.h>
 
-#include "report/analysis/memory.h"
-#include "report/analysis/memory_snapshot.h"
+#include "report/memory/memory.h"
+#include "report/memory/memory_snapshot.h"
 #include "report/model/select.h"
 #include "report/util/string_pool.h"
 #include "test/unit/report_streams.h"

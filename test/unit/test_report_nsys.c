@@ -464,7 +464,7 @@ START_TEST(reports_are_asked_for_by_name_with_arguments_they_know)
 }
 END_TEST
 
-UNIT_SUITE("report/nsys", ranges_are_projected_onto_what_was_launched_in_them,
+UNIT_SUITE("report/import/nsys", ranges_are_projected_onto_what_was_launched_in_them,
 	a_kernel_counts_in_every_range_that_its_launch_lies_in,
 	pushed_ranges_tell_their_place_and_the_time_of_those_in_them,
 	kernels_may_carry_the_innermost_range_in_their_names,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What operators asked the allocator for, and single blocks; and the pages that show it. */
-#include "report/analysis/op_memory.h"
+#include "report/memory/op_memory.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/analysis/overlap.h"
+#include "report/gpu/overlap.h"
 
 #include <string.h>
 

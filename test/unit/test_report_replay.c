@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/analysis/replay.h"
+#include "report/replay/replay.h"
 
 #include <string.h>
 

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Activities of the devices of a process, in the order of their begins, for views that ask what ran
+ * at the same time. The stream has them as one run for each stream of the device, buffer by buffer.
+ * Each is held until no earlier one can come, by the times in the headers of the blocks. Bounded
+ * memory holds those that wait (struct gpu_activity_runs).
+ */
+#ifndef REPORT_GPU_GPU_ACTIVITIES_H
+#define REPORT_GPU_GPU_ACTIVITIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/model/scan.h"
+#include "report/ops/op_launch.h"
+#include "report/table/table.h"
+
+/*
+ * Activities that wait until no earlier one can come, in the order of their begins. They come in
+ * runs, one for each batch, which are merged as they are taken out.
+ *
+ * Memory: GPU_ACTIVITIES_RUNS_MAX activities, and as many again while they are put together, 32
+ * MB. Further ones (a stream of the device that was written long before another one) lie sorted in
+ * a file without a name, in $TMPDIR or /tmp, but for GPU_ACTIVITIES_RUNS_READ of each such part, 64
+ * KB. Where there is no room for that file all stay in memory.
+ */
+
+#define GPU_ACTIVITIES_RUNS_MAX	 (1u << 18)
+#define GPU_ACTIVITIES_RUNS_READ 1024u
+
+struct gpu_activity;
+
+/* Sorted; those behind `nr` are in the file. */
+struct gpu_activity_run {
+	struct gpu_activity *items;
+	size_t at, nr;
+	uint64_t file_at, file_end; /* in activities, not bytes; both 0: never in the file */
+};
+
+/* Starts with all zeros. */
+struct gpu_activity_runs {
+	struct gpu_activity_run *runs; /* a heap, by the begin of their next */
+	size_t nr_runs, capacity;
+	size_t most;	     /* that wait in memory, 0 for GPU_ACTIVITIES_RUNS_MAX; tests */
+	size_t nr_kept;	     /* in activities: memory of runs that never were in the file */
+	uint64_t nr_written; /* to the file */
+	size_t nr_filed;     /* runs that were written to it */
+	int file;	     /* 1 + its descriptor, 0 none */
+	bool is_full;	     /* no more can be written to it */
+};
+
+void gpu_activity_runs_fini(struct gpu_activity_runs *runs);
+
+/* Takes over the activities of a batch, in memory of their own and in any order. */
+void gpu_activity_runs_add(struct gpu_activity_runs *runs, struct gpu_activity *items, size_t nr);
+
+/* The one that begins first, those with the same begin by their correlation IDs; NULL: none. */
+const struct gpu_activity *gpu_activity_runs_first(const struct gpu_activity_runs *runs);
+
+/* Takes that one out. */
+void gpu_activity_runs_drop(struct gpu_activity_runs *runs);
+
+struct gpu_activity {
+	uint64_t begin, end; /* CLOCK_MONOTONIC ns */
+	uint64_t bytes;	     /* of a copy or set */
+	uint32_t name;	     /* of string_pool.h: the kernel, or what copy_name says */
+	uint32_t copy;	     /* of a copy or set: copy_pack() */
+	uint64_t correlation;
+	uint32_t place; /* an id of the stream */
+	uint32_t device;
+	uint8_t table; /* GPROF_TABLE_kernel, _memcpy, _memset, _graph; _op: of the host */
+	bool is_communication;
+	bool is_not_chosen; /* of the host: it begins in no step that is chosen (select.h) */
+};
+
+struct gpu_activities {
+	struct process *process;
+	struct gpu_activity_runs runs; /* what waits */
+	uint64_t *later_min; /* by block: the earliest begin in later blocks, CLOCK_MONOTONIC ns */
+	bool has_host;	     /* what the host carries out comes, too */
+	bool has_operators;  /* and what it computes: the process has no work of devices */
+	void (*take)(void *context, const struct gpu_activity *work);
+	void *context;
+};
+
+/* The columns that a scan must want to take the activities itself. */
+#define GPU_ACTIVITIES_WANTS                                                                      \
+	{SCAN_WITH(GPROF_IS_ACTIVITY),                                                            \
+		COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_place) | \
+			COL_BIT(COL_kernel_correlation),                                          \
+		0},                                                                               \
+		{GPROF_TABLE_kernel, COL_BIT(COL_kernel_shape), 0},                               \
+		{GPROF_TABLE_memcpy,                                                              \
+			COL_BIT(COL_memcpy_bytes) | COL_BIT(COL_memcpy_copy_kind) |               \
+				COL_BIT(COL_memcpy_src_kind) | COL_BIT(COL_memcpy_dst_kind) |     \
+				COL_BIT(COL_memcpy_flags),                                        \
+			0},                                                                       \
+		{GPROF_TABLE_memset,                                                              \
+			COL_BIT(COL_memset_bytes) | COL_BIT(COL_memset_memory_kind) |             \
+				COL_BIT(COL_memset_flags),                                        \
+			0},                                                                       \
+	{                                                                                         \
+		GPROF_TABLE_graph, COL_BIT(COL_graph_graph), 0                                    \
+	}
+
+/* For scan_view.needs: nothing is read of a process that has no work. */
+bool gpu_activities_needs(void *context, struct process *process, unsigned int table);
+
+/* `take` gets each record that has times; those with the same begin by their correlation IDs. */
+void gpu_activities_begin(struct gpu_activities *activities, struct process *process,
+	void (*take)(void *context, const struct gpu_activity *work), void *context);
+
+/* Takes a batch of one of those tables. */
+void gpu_activities_take(struct gpu_activities *activities, const struct batch *batch);
+
+/* Hands out the rest, and frees everything. */
+void gpu_activities_end(struct gpu_activities *activities);
+
+/* Do operators that compute come with the activities of the host? */
+bool gpu_activities_has_operators(const struct process *process);
+
+/*
+ * One order for all views of a pass that have on_activity. Such a scan comes before theirs, so that
+ * they have all activities by their `end`. Of a choice of steps, those that ignore it need an order
+ * of their own.
+ */
+struct gpu_activities_order {
+	const struct scan *scans; /* of the pass */
+	size_t nr_scans;
+	bool ignores_selection;	     /* of whom it is the order */
+	const struct scan **readers; /* those that want the order of the current process */
+	size_t nr_readers;
+	struct gpu_activities activities;
+};
+
+/* The scan of an order. */
+struct scan gpu_activities_order_scan(struct gpu_activities_order *order);
+
+#endif
