@@ -136,7 +136,7 @@ static size_t socket_name(char *name, int fd)
 	return has_own ? address_name(name, &own, own_bytes, 0) : 0;
 }
 
-/* What the descriptor means, as the kernel calls it; no more than fits. Returns 0 if unknown. */
+/* Writes the descriptor's name, as the kernel has it, as far as it fits. Returns 0 if unknown. */
 static size_t fd_name(char *name, int fd)
 {
 	char link[40];
@@ -222,7 +222,7 @@ static void record(const struct os_call *call, uint64_t end)
 	struct ring_mark mark;
 	TARGET_KEEP_ERRNO;
 
-	/* What is called from here is gprof's own. */
+	/* Calls from here are gprof's own. */
 	ring_enter_profiler(self, &mark);
 	if ((hook_mode() & COLLECTOR_RECORD) && ring_enter(self)) {
 		write_row(call, end);

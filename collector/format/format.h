@@ -92,7 +92,7 @@ enum gprof_codec {
 	GPROF_CODEC_TEXT = 4,  /* frame of nr_rows uint32 lengths, then all bytes; base = their sum */
 };
 
-/* What a column means; it travels in the schema. */
+/* The meaning of a column; it travels in the schema. */
 enum gprof_kind {
 	GPROF_KIND_UINT = 1,   /* a number */
 	GPROF_KIND_INT = 2,    /* a signed number, sign-extended to 64 bits */

@@ -76,7 +76,7 @@ struct thread {
 	struct perf_event_mmap_page *ring; /* NULL: not sampled */
 };
 
-/* What was read of a thread's Python, and when. */
+/* A reading of a thread's Python, and its time. */
 struct python_moment {
 	bool is_read;
 	uint64_t ns; /* CLOCK_MONOTONIC, after it */
@@ -95,7 +95,7 @@ static struct cpu_sample_state {
 	uint64_t locked_bytes, max_locked_bytes;
 	bool is_running, was_open;
 	const struct python_sampler *python; /* NULL: no Python */
-	/* Of the read that is going on. */
+	/* The state of the read that is under way. */
 	struct clock_anchor now;
 	bool is_wanted;
 	struct python_moment moment;

@@ -96,7 +96,7 @@ uint8_t nccl_small_redop(int64_t redop);
 /* An operation was requested: counts it, and writes the row. comm: NULL if unknown. */
 void nccl_move(const struct nccl_call *call, struct nccl_facts facts, struct nccl_comm_entry *comm);
 
-/* What a call may have made a communicator of. */
+/* A communicator that a call may have made. */
 struct nccl_new {
 	nccl_comm *const *made; /* NULL if it makes none */
 	uint64_t key;

@@ -17,7 +17,7 @@
 /* Sends to and receives from ranks from here on are not numbered. */
 #define NCCL_COMM_PEERS 128u
 
-/* Of a communicator's name; the rest is cut. */
+/* The bytes of a communicator's name; a longer one is cut. */
 #define NCCL_COMM_NAME_BYTES 64u
 
 /* Is it in the stream, and has the library identified it? */
@@ -76,7 +76,7 @@ void nccl_comm_know(struct nccl_comm_entry *comm, int32_t rank, uint32_t nr_rank
 /* The entry of the communicator that this address is within; NULL: there is none. */
 struct nccl_comm_entry *nccl_comm_find_around(uintptr_t at);
 
-/* What NCCL calls it. */
+/* Sets the name that NCCL has for it. */
 void nccl_comm_name(struct nccl_comm_entry *comm, uint64_t hash, const char *name);
 
 /* A range names a device, by its number in the process. */

@@ -20,7 +20,7 @@ extern enum nccl_plugin_role {
 	NCCL_PLUGIN_OURS,
 } nccl_plugin_role;
 
-/* What NCCL_PROFILER_PLUGIN named before gprof took it; "" if nothing. */
+/* The value of NCCL_PROFILER_PLUGIN before gprof took it; "" if there was none. */
 extern char nccl_plugin_next_path[PATH_MAX + 1];
 
 /* The events that the plugin wants. Like NCCL's own mask, it is one for all communicators. */

@@ -80,7 +80,8 @@ struct context {
 	_Atomic uint64_t free;	     /* 1 + the first free slot; a count of changes above */
 	void *_Atomic slots;	     /* stays for the next communicator */
 	struct nccl_profiled what;
-	/* Of `what`, for the drain thread: another communicator may take the place meanwhile. */
+	/* Members of `what` for the drain thread: another communicator may take the place
+	 * meanwhile. */
 	int *_Atomic mask;
 	_Atomic uint8_t version;
 	char name[NCCL_COMM_NAME_BYTES]; /* longer ones are cut */

@@ -182,7 +182,7 @@ static inline uint32_t forget(int fd)
 	return fd >= 0 && has_recorder() ? gprof_os_recorder.forget(fd, fd) : 0;
 }
 
-/* What a call that may fail has moved. */
+/* Returns the bytes that a call has moved; none if it failed. */
 static inline uint64_t moved(ssize_t result)
 {
 	return result > 0 ? (uint64_t)result : 0;

@@ -28,7 +28,7 @@ struct advice_result {
 	unsigned int mask;	 /* and of which times */
 };
 
-/* What a rule needs to be judged; each needs what the one before it does. */
+/* The input that a rule needs to be judged; each need includes the one before it. */
 enum advice_need {
 	ADVICE_NEEDS_NOTHING,
 	ADVICE_NEEDS_DEVICES,	 /* some worked */

@@ -172,7 +172,7 @@ bool advice_needs_scan(const void *context)
 	       has_several_devices(input->processes[0]);
 }
 
-/* Of the process of that device, after those of the device before it. */
+/* Returns the facts of the device's process, after those of the device before it. */
 static struct advice_facts *facts_of(
 	const struct advice *advice, size_t device, struct advice_facts *facts)
 {

@@ -366,7 +366,7 @@ static void take_op(void *context, const struct op *op)
 	keep_inner(view, op, row, &one);
 }
 
-/* What a launch of a graph ran of an operator: no call, and no time on the host. */
+/* Adds the work that a graph's launch ran for an operator: no call, and no time on the host. */
 static void take_replay(void *context, const struct op *op)
 {
 	struct average_view *view = context;

@@ -58,7 +58,8 @@ struct view_input {
 	/* The same of the only process, which has begun there; NULL: there are no others. */
 	const struct rank_waits *waits;
 	struct what_if *what_if; /* what the view what-if changes; NULL: each removal by itself */
-	/* Of each process, after the pass, for a view that counts launches; it owns them. */
+	/* The counts of each process, after the pass, for a view that counts launches; it owns
+	 * them. */
 	struct budget_launches *launches;
 	bool has_all_steps; /* also those that warm up and outliers, as tables of other tools */
 	bool is_merged; /* `reduce` reads the states: they also gather what only `merge` needs */

@@ -139,7 +139,7 @@ static void on_batch(void *context, struct process *process, const struct batch 
 	}
 }
 
-/* What the next mark of a capture behind a call says. */
+/* Does the next mark after a call say that a capture is under way? */
 static bool is_capturing(const struct launch_counts *counts, uint64_t end)
 {
 	size_t low = 0, high = counts->nr_marks;
@@ -156,7 +156,8 @@ static bool is_capturing(const struct launch_counts *counts, uint64_t end)
 	return low < counts->nr_marks && counts->marks[low].is_end;
 }
 
-/* Of several calls with one correlation ID, one launched what has it. */
+/* Counts the launch of a call. Several calls may share a correlation ID; one of them launched the
+ * work. */
 static void count_launch(struct launch_counts *counts, const struct op_call *call)
 {
 	struct launch_counter *counter = &counts->counter;

@@ -14,7 +14,7 @@
 /* Calls of the same kind take at least one in so many of each other's time. */
 #define SAME_KIND 4u
 
-/* What loads code does so in so many steps without being a part of each step. */
+/* A call that loads code may do so in so many steps without being a part of each step. */
 #define MAX_LOADING_STEPS 2u
 
 /* ---- the long ones ---- */

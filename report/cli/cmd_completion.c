@@ -34,7 +34,7 @@ static void add_views(struct buf *views)
 	option_lines_add_words(cmd_summary.options, "view", add_word, views);
 }
 
-/* Of several lines the first. */
+/* Returns the length of the first line. */
 static size_t help_length(const char *help)
 {
 	return strcspn(help, "\n");

@@ -41,7 +41,7 @@ static inline uint64_t nccl_waits_ns(const struct nccl_waits *waits)
 	return waits->own_gpu_ns + waits->peer_ns + waits->network_ns + waits->data_ns;
 }
 
-/* What they were most: "own GPU", "peer", "data" or "network". */
+/* Returns the largest of the waits: "own GPU", "peer", "data" or "network". */
 const char *nccl_waits_most(const struct nccl_waits *waits);
 
 /* "ring", "LL128" and so on; NULL: unknown. */

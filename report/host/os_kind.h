@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What functions of the C library do, in the rows of gprof or of another profiler. */
+/* The kinds of the C library's functions, in the rows of gprof or of another profiler. */
 #ifndef REPORT_HOST_OS_KIND_H
 #define REPORT_HOST_OS_KIND_H
 
 #include <stdint.h>
 
-/* What the function of that name (of string_pool.h) does: enum gprof_os_kind. */
+/* Returns the kind of the function with that name (of string_pool.h): enum gprof_os_kind. */
 unsigned int os_kind_of(uint32_t name);
 
 /* A word for it, such as "read". */

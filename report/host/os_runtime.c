@@ -13,7 +13,7 @@
 #define NONE	 UINT32_MAX
 #define NO_ROW	 (UINT32_MAX - 1) /* a call of CUDA */
 
-/* Of a row of the table, beside its statistics. */
+/* The sums of a row of the table, beside its statistics. */
 struct os_sum {
 	uint64_t bytes, nr_short;
 };

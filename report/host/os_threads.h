@@ -7,7 +7,7 @@
 
 struct os_thread;
 
-/* Of a row. */
+/* The threads of a row. */
 struct os_row_threads {
 	uint64_t nr;
 	uint32_t most; /* the name of the one with the most time, of string_pool.h; 0: none */

@@ -10,7 +10,7 @@
 
 /* The name of XLA's launches, whose trace has the name of the kernel instead. */
 #define IMPORT_CALL_LAUNCH "kernel launch"
-/* Of launches that a trace knows by flow events alone. */
+/* The name of launches that a trace knows by flow events alone. */
 #define IMPORT_CALL_FLOW "Launch by flow"
 
 /*

@@ -83,7 +83,8 @@ static inline bool memory_snapshot_is_of_gpu(uint64_t space)
 	return space == GPROF_SPACE_DEVICE || space == GPROF_SPACE_POOL;
 }
 
-/* What a program, NCCL or cuBLAS takes by cudaMalloc, not through a framework's allocator. */
+/* The name of memory that a program, NCCL or cuBLAS takes by cudaMalloc, not through a framework's
+ * allocator. */
 #define MEMORY_DIRECT_NAME "from the driver"
 
 /* The memory of the process's GPU; false if it uses several, or if the size is unknown. */

@@ -15,7 +15,8 @@ struct os_files {
 void os_files_begin(struct os_files *files, struct process *process);
 void os_files_fini(struct os_files *files);
 
-/* What a row of os_call is about, by its columns: a number of string_pool.h; 0: unknown. */
+/* Returns the name of the file or object that a row of os_call used, from its columns: a number of
+ * string_pool.h; 0: unknown. */
 uint32_t os_files_name(const struct os_files *files, uint64_t file, uint64_t name);
 
 /* The function, with its file where that is known (0: none), as "read(/data/train.tar)". */

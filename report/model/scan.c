@@ -30,7 +30,7 @@ static bool is_wanted(const struct scan_want *want, unsigned int table)
 	return want->table == table || gprof_table_is(table, want->table >> 8);
 }
 
-/* What a view wants of a table; the mask is 0 if it wants none of it. */
+/* Returns the columns that a view wants of a table; the mask is 0 if it wants none. */
 static struct need need_of(const struct scan_view *view, unsigned int table)
 {
 	struct need need = {0};

@@ -60,7 +60,7 @@ uint32_t event_tree_find(struct event_tree *tree, const struct event_key *key);
 /* Counts one more call. UINT64_MAX: that time is unknown. */
 void event_tree_add(struct event_tree *tree, uint32_t number, uint64_t cpu_ns, uint64_t gpu_ns);
 
-/* What a launch of a graph ran of a call that is counted already. */
+/* Adds the time of work that a graph's launch ran for a call that is counted already. */
 void event_tree_add_replay(struct event_tree *tree, uint32_t number, uint64_t gpu_ns);
 
 /*

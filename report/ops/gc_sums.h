@@ -17,7 +17,7 @@
 struct gc_sum {
 	uint64_t nr, ns, longest_ns;
 	uint64_t collected, uncollectable; /* objects */
-	/* Of these, in steps that count: */
+	/* The part of these in steps that count: */
 	uint64_t nr_in_steps, ns_in_steps;
 	uint64_t nr_steps; /* that have one */
 	uint32_t last_step;

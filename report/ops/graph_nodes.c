@@ -374,7 +374,7 @@ const struct graph_capture *graph_nodes_capture(
 	return found;
 }
 
-/* What began before the capture is left out: around a launch, other operators are open. */
+/* Leaves out operators that began before the capture: around a launch, others are open. */
 static void leave_out(struct graph_node *node, uint64_t begin)
 {
 	if (node->op && node->op->begin < begin) {
@@ -415,7 +415,7 @@ void graph_nodes_finish(struct graph_nodes *graphs, const struct phases *phases)
 
 /* ---- members ---- */
 
-/* What is known of a graph by the rows of its nodes. */
+/* A graph, as the rows of its nodes describe it. */
 struct graph_members {
 	bool has_nodes;
 	uint32_t nr_copies; /* of each node, while that is one number */
@@ -428,7 +428,7 @@ static bool is_first_of_node(const struct graph_nodes *graphs, size_t i)
 	return !i || graphs->links[i - 1].node != graphs->links[i].node;
 }
 
-/* What it is a copy of; NULL if that is unknown, as in a stream whose rows
+/* Returns the node that it is a copy of; NULL if that is unknown, as in a stream whose rows
  * contradict each other.
  */
 static struct graph_link *copied_from(

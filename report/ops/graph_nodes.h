@@ -48,7 +48,7 @@ struct graph_capture {
 
 struct graph_link;
 
-/* Of a process. Zero-initialized. */
+/* The graphs of a process. Zero-initialized. */
 struct graph_nodes {
 	struct graph_link *links; /* by ID, then by time */
 	size_t nr_links, link_capacity;

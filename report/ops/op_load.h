@@ -40,7 +40,8 @@ struct op_event {
 	 * objects that a collection freed.
 	 */
 	uint64_t value;
-	/* Of a call: op_call.handle, if records are wanted. Objects that a collection left. */
+	/* For a call: op_call.handle, if records are wanted. For a collection: objects that it
+	 * left. */
 	uint64_t handle;
 	union {
 		uint64_t address;     /* of an allocation; the name's ID if is_unnamed */

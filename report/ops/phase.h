@@ -52,7 +52,7 @@ struct phase_step {
 	uint64_t ticks[NR_PHASES]; /* Others is not counted: it is the remainder */
 	uint64_t gpu_ns[NR_PHASES];
 	uint64_t communication_ns[NR_PHASES];
-	/* Of gpu_ns: of no segment, since graphs that the step launched were
+	/* The part of gpu_ns that belongs to no segment, since graphs that the step launched were
 	 * captured in the phase.
 	 */
 	uint64_t graph_ns[NR_PHASES];

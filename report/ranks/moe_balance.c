@@ -14,7 +14,7 @@
 
 enum { MIN_RANKS = 3 }; /* of a group: two may be neighbours of a pipeline */
 
-/* Of an operation, by its id. */
+/* An operation's part in the exchange, by the operation's id. */
 struct expert_op {
 	bool is_exchange;
 	uint64_t received_bytes;
@@ -67,7 +67,7 @@ static bool meets_all(const struct nccl_op *op, const struct nccl_side *sides, s
 	return nr_met + 1 == op->nr_ranks;
 }
 
-/* Of the process that was read last; its sides stand as its operations do. */
+/* Finds the exchanges of the process that was read last; its sides stand as its operations do. */
 static void find_exchanges(struct expert_view *view, size_t side)
 {
 	const struct nccl_ops *ops = &view->ops;
@@ -295,7 +295,7 @@ static void add_up(struct expert_view *view)
 	view->nr_rows = nr;
 }
 
-/* Of a group, its wait is one for the last of its other sides. */
+/* Adds the waits. A group waits for the last of its other sides. */
 static void add_waits(struct expert_view *view)
 {
 	for (size_t i = 0; i < view->ops.nr_ops && view->nr_rows; i++) {

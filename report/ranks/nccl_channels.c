@@ -26,7 +26,7 @@ struct channel {
 	uint8_t channel, what;
 	uint64_t nr, ns;
 	struct nccl_waits waits;
-	/* Of operations with enough channels: its time, and the mean of the others' times. */
+	/* For operations with enough channels: its time, and the mean of the others' times. */
 	double own_ns, others_ns;
 };
 

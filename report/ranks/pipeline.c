@@ -13,7 +13,7 @@
 #include "report/gpu/overlap.h"
 #include "report/analysis/view.h"
 
-/* Of an operation, until its last other side came. */
+/* The wait of an operation, until its last other side came. */
 struct pipeline_wait {
 	uint32_t process, device;
 	uint64_t begin_ns, end_ns;
@@ -153,7 +153,7 @@ static size_t add_rows(struct pipeline_view *view, struct process *process, uint
 	return first;
 }
 
-/* What the overlap has between two bounds lies in one step at most, and is of one wait or of none.
+/* The time between two bounds of the overlap lies in one step at most, and in one wait or none.
  */
 static void fill_rows(struct pipeline_view *view, const struct overlap_device *device,
 	const struct intervals *waits, size_t row)
@@ -224,7 +224,7 @@ enum column {
 	IDEAL_SHARE,
 };
 
-/* What came from one neighbour in a step, from the one of which more came. */
+/* Returns the messages that came in a step from one neighbour, the one that sent more. */
 static uint32_t nr_received(const struct pipeline_row *row)
 {
 	const struct pipeline_rank *rank = row->rank;
@@ -350,7 +350,7 @@ VIEW(pipeline, 120) = {
 	.title = "Pipeline",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct pipeline_view),
-	/* What ran in the time of a chosen step may have been launched in another one. */
+	/* Work in the time of a chosen step may have been launched in another one. */
 	.scan = {.begin = begin, .end = end, .ignores_selection = true, .on_activity = on_activity},
 	.init = init,
 	.fill = fill_table,

@@ -185,7 +185,7 @@ void reduced_pack_process(const struct reduced_process *process, struct buf *out
 bool reduced_unpack_process(
 	struct reduced_process *process, struct unpack *from, unsigned int version);
 
-/* What is known of its launches: none in files before version 4. */
+/* Returns the counts of its launches: none in files before version 4. */
 struct budget_launches reduced_launches(const struct reduced_process *process);
 
 /*

@@ -428,7 +428,7 @@ static double least_ns(const struct predicted *of, size_t change)
 	return of->least_ns[change];
 }
 
-/* Of the processes that were replayed the largest, or the lower median. */
+/* Returns the largest value of the processes that were replayed, or the lower median. */
 static double over_ranks(const struct prediction *prediction,
 	double (*get)(const struct predicted *of, size_t change), size_t change, bool is_half)
 {

@@ -576,7 +576,8 @@ static uint32_t call_node(struct build *build, const struct step_activity *activ
 	return (is_end ? build->last_of : build->first_of)[stretch - host->stretches];
 }
 
-/* Of the operators that captured a node of a graph: none of them is around its launch. */
+/* Returns the factors of the operators that captured a graph's node: none of them is around its
+ * launch. */
 static uint32_t captured_scales(const struct build *build, const struct step_activity *activity)
 {
 	uint32_t scales = 0;

@@ -39,7 +39,7 @@ extern const char *const common_options_runs[], *const common_options_formats[],
 	COMMON_OPTIONS_RUN("read these runs of a folder: 2, 1-3, -2 for the last two,\n" \
 			   "an ID, or all (default: the newest)")
 
-/* What is read. */
+/* These options choose what is read. */
 #define COMMON_OPTIONS_SELECTION                                                              \
 	COMMON_OPTIONS_RUN_OPTION, OPTION("pid", 'p', "N", NULL, .hidden_letter = 'p'),       \
 		OPTION("rank", 'r', "N", "read only these processes or ranks: 0,3-5,8-",      \
@@ -53,7 +53,7 @@ extern const char *const common_options_runs[], *const common_options_formats[],
 
 #define COMMON_OPTIONS_TOP(...) OPTION("top", 't', "N", __VA_ARGS__, .hidden_letter = 't')
 
-/* What tables look like. */
+/* These options choose what tables look like. */
 #define COMMON_OPTIONS_TABLE                                                                       \
 	OPTION("format", 'f', "FORMAT", "text (default), csv, json, markdown",                     \
 		.hidden_letter = 'f', .words = common_options_formats),                            \

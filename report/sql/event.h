@@ -178,7 +178,7 @@ struct event_index_part {
 	int64_t first_rowid;
 };
 
-/* What an index is of. The columns have the keys, and the time column if has_time. */
+/* Names an index. `columns` includes the keys, and the time column if has_time. */
 struct event_index_of {
 	const struct event_table *table;
 	uint64_t columns;

@@ -29,7 +29,7 @@ static void merge(struct keyed_stats *merged, uint32_t name, uint32_t kind,
 	merged->rows[row].is_counted |= from->rows[from_row].is_counted;
 }
 
-/* Of the view of all APIs, those of CUDA alone. */
+/* Merges the calls of all APIs, or those of CUDA alone. */
 static void merge_calls(struct keyed_stats *merged, const struct keyed_stats *calls, bool is_cuda)
 {
 	for (size_t i = 0; i < calls->nr_rows; i++) {

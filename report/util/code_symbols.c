@@ -202,7 +202,7 @@ static void add_begins(struct code_symbols *symbols, const struct elf *elf)
 
 /* ---- by address ---- */
 
-/* Of functions that begin at one place, the one to show comes last. */
+/* Sorts by address. Several functions may begin at one address; the one to show comes last. */
 static int compare(const void *left, const void *right)
 {
 	const struct function *a = left, *b = right;

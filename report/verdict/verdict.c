@@ -273,7 +273,7 @@ static double share_step_ns(const struct verdict *verdict)
 
 /* ---- ranks ---- */
 
-/* What a rank does not hide, per step. */
+/* Returns the communication that a rank does not hide, per step. */
 static double communication_of(const struct headline_process *at)
 {
 	double ns = 0, nr = 0;

@@ -27,7 +27,7 @@
 #include "report/replay/prediction.h"
 #include "report/verdict/work_times.h"
 
-/* Of a name in a sentence, which fits two lines of a terminal with its label. */
+/* Columns of a name in a sentence, which fits two lines of a terminal with its label. */
 #define VERDICT_NAME_WIDTH 32u
 
 extern const char *const verdict_cause_names[NR_VERDICT_CAUSES];

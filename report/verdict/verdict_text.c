@@ -19,7 +19,7 @@
 /* Kernels that follow each other may overlap a little; those of several GPUs do for long. */
 #define KERNELS_OVERLAP_SHARE 0.1
 
-/* Of a sentence on a terminal, beside its label. */
+/* Columns of a terminal for a sentence, beside its label. */
 #define LINE_WIDTH 76u
 
 /* The costs of places that are a cause's own: bits of enum gap_cost. */
@@ -232,7 +232,7 @@ static void add_user(const struct verdict *verdict, struct buf *out)
 	}
 }
 
-/* Of all processes that count, the generation that takes longest. */
+/* Returns the generation that takes longest in all processes that count. */
 static unsigned int longest_generation(
 	const struct verdict *verdict, struct gc_sum *longest, double *nr_steps)
 {
@@ -280,7 +280,7 @@ static void add_gc_sentence(const struct verdict *verdict, struct buf *out)
 	}
 }
 
-/* What is old is not looked at again once it is frozen; for what is young the threshold says. */
+/* Freezing keeps old objects from being looked at again; the threshold decides for young ones. */
 static const char *gc_change(const struct verdict *verdict)
 {
 	struct gc_sum sum;

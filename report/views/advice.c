@@ -141,7 +141,7 @@ static void add_problem(const struct advice_result *result, struct buf *out)
 	buf_printf(out, "%c%s", result->problem[0] & ~0x20, result->problem + 1);
 }
 
-/* What was seen; of a rule that was not judged, why. */
+/* Shows the rule's evidence, or why it was not judged. */
 static void fill_result(const struct judgement *judgement, struct table_cell *cells)
 {
 	const struct advice_result *result = &judgement->result;

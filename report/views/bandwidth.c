@@ -95,7 +95,7 @@ static uint64_t part_begin(const struct process *process, unsigned int i)
 	return process->first_ns + (uint64_t)((unsigned __int128)span * i / NR_PARTS);
 }
 
-/* What was moved until `time`. */
+/* Returns the bytes that were moved until `time`. */
 static uint64_t bytes_until(const struct gpu_activity *work, uint64_t time)
 {
 	if (time <= work->begin) {

@@ -99,7 +99,7 @@ static int64_t seen_size(const struct benchmark_view *view)
 	return -1;
 }
 
-/* Of steps that are recorded; of others only the length is known. */
+/* Adds the data loader's time of a recorded step; of others only the length is known. */
 static void add_reader(struct row *row, const struct phases *phases, uint32_t step)
 {
 	const struct clock_map *clock = &row->process->host_clock;

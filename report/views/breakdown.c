@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each step spent its time on, why GPUs were idle, and what each GPU did in the steps.
+/* Shows what each step spent its time on, why GPUs were idle, and what each GPU did in the steps.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "report/analysis/view.h"
 #include "report/util/text.h"
 
-/* Of a device in all steps of a process. */
+/* The sums of a device over all steps of a process. */
 struct use {
 	struct device_utilization sum;
 	uint64_t steps_ns;
@@ -249,7 +249,7 @@ static void add_steps(const struct result *result, uint64_t *parts)
 	}
 }
 
-/* Of a process alone: its parts, then its launches. */
+/* Gives the facts of one process: its parts, then its launches. */
 static void get_parts(const void *state, uint64_t *facts)
 {
 	const struct breakdown_view *view = gathered(state);

@@ -352,7 +352,7 @@ VIEW(data_loading_steps, 430) = {
 	.title = "Data loading by step",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct data_loading_steps_view),
-	/* What a device did in a chosen step may have been launched in another one. */
+	/* The work of a device in a chosen step may have been launched in another one. */
 	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, end, true,
 		on_activity},
 	.ops = {.begin = begin_ops, .op = on_op, .end = end_ops},

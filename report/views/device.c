@@ -15,7 +15,7 @@
 
 #define NONE UINT32_MAX
 
-/* Of what a device did; the unions of the first one, two and three are known. */
+/* The kinds of work of a device. Unions of the first one, two and three are known. */
 enum part {
 	COMPUTATION_PART, /* all kernels where the process has no communication */
 	COMMUNICATION_PART,

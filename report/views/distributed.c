@@ -22,7 +22,7 @@
 #include "report/gpu/overlap.h"
 #include "report/analysis/view.h"
 
-/* Of a process. */
+/* A process and its steps that count. */
 struct counted {
 	const struct process *process;
 	struct counted_steps steps;
@@ -117,7 +117,7 @@ enum column {
 /* All of them, or those that a step began, as nccl_op.step has it. */
 #define ALL_STEPS UINT32_MAX
 
-/* Of a device of a process; UINT32_MAX: of its host, or unknown. */
+/* The operations of a device of a process; UINT32_MAX: of its host, or unknown. */
 struct operations {
 	struct {
 		const struct process *process;
@@ -370,7 +370,7 @@ VIEW(distributed, 100) = {
 	.title = "Computation and communication overlap",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct distributed_view),
-	/* What ran in the time of a chosen step may have been launched in another one. */
+	/* Work in the time of a chosen step may have been launched in another one. */
 	.scan = {.begin = begin,
 		.end = end,
 		.ignores_selection = true,

@@ -67,7 +67,7 @@ static void begin(void *context, struct process *process)
 	idmap_init(&view->nestings, sizeof(struct nesting));
 }
 
-/* What counts of a time on the CPU, and of one on GPUs; UINT64_MAX is unknown. */
+/* Returns a time on the CPU (and, below, on GPUs) if the user wants it; UINT64_MAX is unknown. */
 static uint64_t cpu_part(const struct framework_view *view, uint64_t ns)
 {
 	return view->input.times == VIEW_TIMES_GPU ? UINT64_MAX : ns;
@@ -103,7 +103,7 @@ static uint32_t row_of(struct framework_view *view, const struct op *op,
 	unsigned int nr = 0;
 	uint32_t row = 0;
 
-	/* Of too many the outermost stay: they are met last. */
+	/* If there are too many, the outermost stay: they are met last. */
 	for (; op; op = op->parent) {
 		if (has_row(view, op)) {
 			around[nr++ % MAX_DEPTH] = op;
@@ -119,7 +119,7 @@ static uint32_t row_of(struct framework_view *view, const struct op *op,
 	return row;
 }
 
-/* Of a framework that records no stages. */
+/* Does the operator compute? For a framework that records no stages. */
 static bool computes(const struct op *op)
 {
 	uint64_t ticks = op->end - op->begin;
@@ -221,7 +221,7 @@ static uint64_t call_ns(const struct framework_view *view, const struct op_call 
 		view, clock_map_duration(&view->rows.process->host_clock, call->end - call->begin));
 }
 
-/* Of the last call no work is known. */
+/* Counts the last call, of which no work is known. */
 static void finish_call(struct framework_view *view)
 {
 	const struct op_call *call = &view->call;

@@ -25,7 +25,7 @@ struct gap_row {
 	struct process *process;
 	uint64_t begin, end; /* CLOCK_MONOTONIC ns */
 	uint64_t max_end;    /* of this one and those that begin before it */
-	/* What of it the budget has */
+	/* The part of it that the budget has */
 	uint64_t first_ns, all_ns, ns[NR_BUDGET_IDLE];
 	bool is_unlaunched;  /* the launch of what ends it is not recorded */
 	bool is_found;	     /* the walk has come to that launch; what follows is known */
@@ -117,7 +117,7 @@ static void on_activity(void *context, const struct gpu_activity *work)
 	view->until = work->end > view->until ? work->end : view->until;
 }
 
-/* What is behind the last work may belong to a step, too. */
+/* The time after the last work may belong to a step, too. */
 static void end_scan(void *context, struct process *process)
 {
 	struct idle_gaps_view *view = context;
@@ -176,7 +176,7 @@ static struct gap_row *next_gap(
 	return NULL;
 }
 
-/* Of steps that the user chose; which of them are whole is known at the end. */
+/* Takes the gaps of steps that the user chose; which steps are whole is known at the end. */
 static void on_gap(void *context, const struct budget_gap *gap)
 {
 	struct idle_gaps_view *view = context;
@@ -244,7 +244,7 @@ static bool is_before(const struct gap_row *row, const struct op_call *call)
 	return !row->is_unlaunched && (!call || !row->is_found || call->end < row->launch_end);
 }
 
-/* What was seen of the host was for a launch that came later. */
+/* Sets the work behind the gap. The host's states so far were for a launch that came later. */
 static void set_work(struct gap_row *row, struct process *process, const struct op_record *record,
 	const struct op_call *call, const struct op *op)
 {
@@ -406,7 +406,7 @@ static void set_name(struct table_cell *cell, uint32_t name)
 	}
 }
 
-/* What is asked of the host may begin before the first step does. */
+/* The host's part of a gap may begin before the first step does. */
 static void set_time(const struct gap_row *row, uint64_t ns, struct table_cell *cell)
 {
 	table_set_integer(cell, ns < row->all_ns ? ns : row->all_ns);

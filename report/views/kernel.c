@@ -209,7 +209,7 @@ static struct occupancy_mean *make_mean(struct kernel_view *view, uint32_t group
 	return &view->means[group];
 }
 
-/* What the launches of the current process fill of its device. */
+/* Sets the occupancy of the current process's launches, once its device is known. */
 static void end(void *context, struct process *process)
 {
 	struct kernel_view *view = context;

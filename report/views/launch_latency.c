@@ -15,7 +15,7 @@
 #define LONG_CALL_NS  50000u
 #define LONG_DELAY_NS 100000u
 
-/* What the call of the last records launched. */
+/* The work that the call of the last records launched. */
 struct pending {
 	uint64_t call_begin, call_end;
 	uint64_t begin, end; /* of all its records */
@@ -56,7 +56,7 @@ static struct launch_extra *extra_of(struct launch_latency_view *view, uint32_t 
 	return &view->extras[row];
 }
 
-/* Of several records (a graph) the first gives the delay; their row is that of the call. */
+/* Of several records (a graph) the first gives the delay. Their row is that of the call. */
 static void put_pending(struct launch_latency_view *view)
 {
 	const struct pending *pending = &view->pending;

@@ -84,7 +84,7 @@ static void add_rows(const struct memory_view *view, struct table *table)
 	}
 }
 
-/* What is known of a place apart from its curve. */
+/* Adds the place's name and figures, apart from its curve. */
 static void add_title(struct buf *out, const struct memory_place *place)
 {
 	const struct memory_timeline *pool = &place->pool;

@@ -25,7 +25,7 @@ static const struct memory_in_use *in_use_of(const void *state)
 	return ((const struct other_view *)state)->in_use.state;
 }
 
-/* What is in use of a category, NR_ALLOC_CATEGORIES: of none. */
+/* Returns the bytes in use of a category; NR_ALLOC_CATEGORIES: of those without one. */
 static uint64_t bytes_of(const struct memory_sample *sample, unsigned int category)
 {
 	if (category < NR_ALLOC_CATEGORIES) {
@@ -239,7 +239,7 @@ VIEW(memory_curve, 380) = {
 
 /* ---- by category ---- */
 
-/* What a category has over the samples of a place. */
+/* The bytes of a category over the samples of a place. */
 struct category_row {
 	uint64_t peak, most, step_sum, step_most, nr_steps;
 };
@@ -559,7 +559,7 @@ static bool add_block(
 	return block->module != 0;
 }
 
-/* What is in use at the time that the user asks for. */
+/* Notes the bytes in use at the time that the user asks for. */
 static void note_at(struct table *table, const struct memory_in_use *all, uint32_t number)
 {
 	const struct memory_in_use_place *place = &all->places[number];

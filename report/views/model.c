@@ -76,7 +76,7 @@ static void add_phases(struct model *model, const struct process *process,
 	free(ticks);
 }
 
-/* What graphs ran of a phase has no segment in the step that launched it. */
+/* Adds the work that graphs ran for a phase: it has no segment in the step that launched it. */
 static void add_graphs(
 	const struct phases *phases, const bool *counts, struct min_max_sum gpu[NR_PHASES])
 {
@@ -206,7 +206,7 @@ static void add_row(struct table *table, const struct model *model, const char *
 	}
 }
 
-/* What no phase has. Its parts were not counted, so only the sums are known. */
+/* Adds the time outside of all phases. Its parts were not counted, so only the sums are known. */
 static void add_others(struct table *table, const struct model *model)
 {
 	struct min_max_sum cpu = {.sum = model->steps.sum}, gpu = {.sum = model->gpu_steps.sum};

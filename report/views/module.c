@@ -14,7 +14,7 @@
 /* Recent modules and their rows: few are open at once. */
 #define NR_RECENT 256u
 
-/* What a module did itself, and with the modules inside it. */
+/* The sums of a module alone, or with the modules inside it. */
 struct sums {
 	double flops;
 	uint64_t nr_flops; /* operators that have any */
@@ -44,7 +44,7 @@ struct row {
 	UT_hash_handle hh;
 };
 
-/* What the name of a module's operator says. */
+/* The parts of the name of a module's operator. */
 struct module_name {
 	uint32_t name, class, number;
 	bool has_place;
@@ -163,7 +163,7 @@ static void on_module(struct module_view *view, const struct op *op)
 	row->self.gpu_ns += op->gpu_total_ns - op->module_gpu_ns;
 }
 
-/* What a launch of a graph ran of a module or an operator; no call of either. */
+/* Adds the work that a graph's launch ran for a module or an operator; it counts no call. */
 static void on_replay(void *context, const struct op *op)
 {
 	struct module_view *view = context;

@@ -260,7 +260,7 @@ static const struct table_column columns[] = {
 	[NAME] = TABLE_COLUMN("name", "Operator", TABLE_NAME, TABLE_MEMBER(row, key.name)),
 };
 
-/* What stands in the text depends on what there is; JSON and CSV have all of it. */
+/* The text has the columns that have values; JSON and CSV have all of them. */
 static void choose_columns(const struct operator_view *view, struct table_column *shown)
 {
 	for (unsigned int i = GPU_SHARE; i <= WORKS; i++) {

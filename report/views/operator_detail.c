@@ -75,7 +75,7 @@ static const struct op *row_operator(const struct op *op)
 	return outer;
 }
 
-/* What a launch of a graph ran of an operator, in the rows of its call. */
+/* Adds the work that a graph's launch ran for an operator, in the rows of its call. */
 static void on_replay(void *context, const struct op *op)
 {
 	struct detail_view *view = context;

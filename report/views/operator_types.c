@@ -176,7 +176,7 @@ static bool is_operator(const struct op *op)
 	       (op->framework != GPROF_FRAMEWORK_PADDLE || class == OP_OTHER);
 }
 
-/* What a part launched is its operator's; its time is in the operator's self time. */
+/* Adds the launches of a part to its operator; the part's time is in the operator's self time. */
 static void add_part(struct operator_types_view *view, const struct op *part)
 {
 	const struct op *op = part;
@@ -192,7 +192,7 @@ static void add_part(struct operator_types_view *view, const struct op *part)
 	}
 }
 
-/* What a launch of a graph ran of it; no call. */
+/* Adds the work that a graph's launch ran for an operator; it counts no call. */
 static void on_replay(void *context, const struct op *op)
 {
 	struct operator_types_view *view = context;

@@ -39,7 +39,7 @@ struct overview_sum {
 	uint64_t nr, ns;
 };
 
-/* Of processes with a training loop; where there is none, of the others. */
+/* Sums of the processes with a training loop; if there are none, of the others. */
 struct overview {
 	struct overview_sum steps, host[NR_OVERVIEW_HOST], work[NR_OVERVIEW_WORKS];
 	bool has_work, has_steps;
@@ -55,7 +55,7 @@ struct overview_device {
 	uint64_t steps_ns; /* of its process */
 };
 
-/* Of all processes. */
+/* The sums of all processes. */
 struct overview_result {
 	struct overview loops, others;
 	struct overview_device *devices;
@@ -64,7 +64,7 @@ struct overview_result {
 	bool is_selected; /* steps were chosen */
 };
 
-/* What the scan finds of a process, until the walk finds its steps. */
+/* The scan fills it for a process, before the walk finds the steps. */
 struct part {
 	struct counted_steps counted;
 	struct step_span ticks, ns;
@@ -148,7 +148,7 @@ static struct step_time *kernels_of(struct part *part, struct process *process, 
 	return &part->kernels[part->nr_devices++];
 }
 
-/* Of kernels and graphs. */
+/* Is this kernel, or graph, a computation? */
 static bool computes(struct process *process, const struct batch *b, uint32_t i)
 {
 	return b->table != GPROF_TABLE_kernel ||
@@ -294,7 +294,7 @@ static void add_devices(struct overview_view *view, const struct overview *all, 
 	}
 }
 
-/* Of the steps; of the whole recording where there are none. */
+/* Returns the time of the steps, or of the whole recording if there are none. */
 static uint64_t steps_of(
 	const struct counted_steps *counted, const struct phases *phases, uint64_t *nr)
 {

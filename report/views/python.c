@@ -219,7 +219,7 @@ static void on_stacked_op(void *context, const struct op *op)
 	row->gpu_total_ns += op->gpu_total_ns;
 }
 
-/* What a launch of a graph ran of it; no call. */
+/* Adds the work that a graph's launch ran for a stack; it counts no call. */
 static void on_stacked_replay(void *context, const struct op *op)
 {
 	struct stacks_row *row;

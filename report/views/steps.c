@@ -172,7 +172,7 @@ static void fill(const struct step_row *row, struct table_cell *cells)
 	set_name(&cells[RULE], rules, sizeof(rules) / sizeof(rules[0]), step->how);
 }
 
-/* Of the ranks of a job, beside each other. */
+/* Draws the steps of a job, its ranks beside each other. */
 static void draw(const struct steps_view *view, struct table *table)
 {
 	struct step_heatmap *steps = mem_zeroed(view->nr_rows + 1, sizeof(*steps));

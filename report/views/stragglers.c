@@ -140,7 +140,8 @@ static void add_collectives(struct moves *moves)
 
 /* ---- sends and receives ---- */
 
-/* Of a group, from when the last of its other sides has come. */
+/* Returns the time of the transfer; that of a group begins when the last of its other sides has
+ * come. */
 static uint64_t transfer_of(const struct nccl_op *op)
 {
 	return op->end_ns - op->begin_ns - op->wait_ns;
@@ -268,7 +269,7 @@ enum column {
 	COMPARED_WITH,
 };
 
-/* What rows of ranks and of the network share. */
+/* Fills the cells that rows of ranks and of the network share. */
 static void fill_delay(const struct straggler *straggler, struct table_cell *cells)
 {
 	table_set_number(&cells[DELAY], -straggler->mean_ns[STRAGGLER_WAITING]);
@@ -450,7 +451,7 @@ VIEW(stragglers, 110) = {
 	.title = "Stragglers",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct straggler_view),
-	/* What ran in the time of a chosen step may have been launched in another one. */
+	/* Work in the time of a chosen step may have been launched in another one. */
 	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, end, true,
 		on_activity, true},
 	.ops = {.end = end_ops},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a timeline has, in one line a process: operators, calls, streams and their times. */
+/* Shows what a timeline has, in one line a process: operators, calls, streams and their times. */
 #include <stdlib.h>
 
 #include "report/analysis/view.h"

@@ -171,7 +171,7 @@ static void on_op(void *context, const struct op *op)
 	add_nested(view, row, op->begin, op->end, has_gpu ? op->gpu_total_ns : UINT64_MAX);
 }
 
-/* What a launch of a graph ran of a range inside the capture. */
+/* Adds the work that a graph's launch ran for a range inside the capture. */
 static void on_replay(void *context, const struct op *op)
 {
 	struct user_view *view = context;

@@ -10,7 +10,7 @@
 #include "report/model/time_axis.h"
 #include "report/util/rounding.h"
 
-/* Of a curve, at most. */
+/* A curve has at most this many points. */
 #define NR_POINTS 32u
 
 /* nvml.h, nvmlClocksThrottleReason... */
@@ -253,7 +253,7 @@ static const struct metric_column of_device[] = {
 	{GPROF_METRIC_GPU_DRAM_MILLI_PERCENT, GPU_BANDWIDTH},
 };
 
-/* What is of the process or the host. */
+/* These belong to the process or the host. */
 static const struct metric_column of_no_device[] = {
 	{GPROF_METRIC_PROCESS_CPU_NS, CPU},
 	{GPROF_METRIC_HOST_CPU_BUSY_NS, HOST},

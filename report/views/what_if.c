@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What steps would take if something were faster: what replay.h says of each change. */
+/* Shows how long steps would take if something were faster: the answers of replay.h for each
+ * change. */
 #include "report/replay/what_if.h"
 
 #include <inttypes.h>
@@ -147,7 +148,7 @@ struct row {
 	size_t change;
 };
 
-/* What saves most first; what is not known, last. */
+/* The largest saving comes first; unknown ones come last. */
 static int by_saving(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
@@ -190,7 +191,7 @@ static void note_error(const struct predicted *predicted, struct table *table)
 	}
 }
 
-/* Of many processes only the one that is least explained; the table has the errors of all.
+/* Of many processes, names only the one that is least explained; the table has the errors of all.
  */
 static void note_errors(const struct what_if_view *view, size_t nr_replayed, struct table *table)
 {

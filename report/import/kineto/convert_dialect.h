@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of convert.h share: rows of any dialect, and the events of the unusual ones. */
+/* The files of convert.h share these: rows of any dialect, and the events of the unusual ones. */
 #ifndef REPORT_IMPORT_KINETO_CONVERT_DIALECT_H
 #define REPORT_IMPORT_KINETO_CONVERT_DIALECT_H
 

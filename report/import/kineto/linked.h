@@ -41,7 +41,7 @@ struct kineto_linked { /* zero-initialized */
 
 void kineto_linked_fini(struct kineto_linked *linked);
 
-/* What an activity and the end of its flow have in common. */
+/* Returns the key that an activity and the end of its flow share. */
 uint64_t kineto_linked_key(uint64_t pid, uint64_t tid, uint64_t begin);
 
 /* Adds an activity; the pointer is valid until the next. */

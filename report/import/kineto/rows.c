@@ -616,7 +616,8 @@ static void find_early(struct kineto_early *early, const struct kineto_row *row)
 	}
 }
 
-/* What XLA's profiler recorded is no operator of PyTorch, whose dialect the timeline has. */
+/* Makes the row one of XLA: its profiler's events are no operators of PyTorch, whose dialect the
+ * timeline has. */
 static void make_xla(struct kineto_row *row)
 {
 	if (row->table == GPROF_TABLE_op && row->source == GPROF_FRAMEWORK_TORCH) {
