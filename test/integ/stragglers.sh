@@ -61,6 +61,21 @@ delay_is_measured()
 	jq -en "$(query '.stragglers.rows[0].delay_ns / 1000') / $((-$(waits | measured))) | . > 0.95 and . < 1.05" >/dev/null
 }
 
+# evidence_is_measured EVIDENCE VIEW NAME LAST: what straggles wants of these. Of the host only the waits tell; of devices
+# their own times do.
+evidence_is_measured()
+{
+	local evidence=$1 view=$2 name=$3 last=$4 have
+	summary stragglers --steps "1-$last"
+	have=$(query ".stragglers.rows[0].$evidence / 1000")
+	echo "evidence $evidence: $have us"
+	if [ "$view" ]; then
+		jq -en "$have / $(more "$view" "$name" "$last") | . > 0.99 and . < 1.01" >/dev/null
+	else
+		jq -en "$have / $((-$(waits | measured))) | . > 0.9 and . < 1.1" >/dev/null
+	fi
+}
+
 # straggles HOW CAUSE EVIDENCE VIEW NAME LAST [PHASE]: what the report says of a job whose steps 0 to
 # LAST `record` has just recorded, by what the ranks themselves measured. EVIDENCE is the column that
 # the cause shows in; NAME is the row of VIEW that tells as much of it, if any does. PHASE is that of
@@ -77,12 +92,6 @@ straggles()
 	want=$((-$(waits | measured))) # it waits less
 	have=$(query '.stragglers.rows[0].delay_ns / 1000')
 	is true "$(jq -n "$have / $want | . > 0.95 and . < 1.05")" "delay of $how, $have us, not $want"
-	have=$(query ".stragglers.rows[0].$evidence / 1000")
-	# Of the host only these waits tell; of devices their own times do.
-	if [ "$view" ]; then
-		is true "$(jq -n "$have / $(more "$view" "$name" "$last") | . > 0.99 and . < 1.01")" "evidence of $how, $have us"
-	else
-		is true "$(jq -n "$have / $want | . > 0.9 and . < 1.1")" "evidence of $how, $have us"
-	fi
+	ok evidence_is_measured "$evidence" "$view" "$name" "$last"
 	is 8 "$("$REPORT" summary --view steps "$GPROF_DIR" 2>/dev/null | grep -cE '^  rank +[0-7]  \|[-.+*#@]+\|$')" "ranks as signs, $how"
 }

@@ -9,15 +9,15 @@ need SIM REPORT JQ
 # Ranks that train: what they call libtorch_cpu.so is test/torch's.
 while IFS=, read -r how cause phase evidence view name; do
 	# A busy machine delays ranks in other phases, too. Where no phase explains enough of the delay, the
-	# report names none; and it stops ranks between their own readings of the clock and their calls. Those ranks
-	# run again. A wrong phase fails at once.
+	# report names none; it stops ranks between their own readings of the clock and their calls, and kernels of other ranks.
+	# Those ranks run again. A wrong phase fails at once.
 	for try in {1..5}; do
 		rm -rf "$GPROF_DIR"
 		STEPS=4 LD_LIBRARY_PATH=$ROOT/$B/torch/GOOD${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} record "$B/integ/s_ranks" "$how"
 		summary stragglers --steps 1-3
 		have=$(query '.stragglers.rows[0].phase // ""')
-		[ -n "$have" ] && { [ "$have" != "$phase" ] || delay_is_measured; } && break
-		echo "try $try of $how: phase '$have', or its delay is not what the ranks measured"
+		[ -n "$have" ] && { [ "$have" != "$phase" ] || { delay_is_measured && evidence_is_measured "$evidence" "$view" "$name" 3; }; } && break
+		echo "try $try of $how: phase '$have', or its delay or evidence is not what was measured"
 	done
 	straggles "$how" "$cause" "$evidence" "$view" "$name" 3 "$phase"
 done <<'END'
