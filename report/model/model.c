@@ -676,6 +676,7 @@ static void count_events(struct process *process)
 		first_ns = clock_map_time(map, block->time_min);
 		last_ns = clock_map_time(map, block->time_max);
 		process->origin_ns = first_ns < process->origin_ns ? first_ns : process->origin_ns;
+		process->alive_ns = last_ns > process->alive_ns ? last_ns : process->alive_ns;
 		if (!gprof_table_is(table, GPROF_IS_EVENT)) {
 			continue;
 		}

@@ -205,6 +205,7 @@ struct process {
 	uint64_t first_ns,
 		last_ns;    /* of all events with times, CLOCK_MONOTONIC; first > last: none */
 	uint64_t origin_ns; /* CLOCK_MONOTONIC of time 0, see time_axis.h */
+	uint64_t alive_ns;  /* the last time of all, also of samples and notices; 0: none */
 	uint64_t nr_events;
 	uint64_t
 		first_row_tick; /* of the first step in table step if it begins later, see loop.h */

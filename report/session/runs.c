@@ -16,6 +16,8 @@
 #define MAX_CLOCKS_NS 10000000000u
 /* Between the starts of ranks that one process starts. */
 #define MAX_STARTS_NS 10000000000u
+/* What a recorder on a busy machine has not written yet of a process that may still run. */
+#define MAX_UNWRITTEN_NS 10000000000u
 
 /* ---- what a process says ---- */
 
@@ -48,17 +50,16 @@ static uint32_t name_of(const char *path)
 	return string_pool_intern(name, length);
 }
 
+/* A process that makes no calls is still there while its samples go on. */
 static uint64_t end_of(const struct process *process)
 {
 	uint64_t begin_ns = process->stream->header.start_realtime_ns;
-	uint64_t end_ns = process->last_ns + (uint64_t)process->realtime_offset_ns;
+	uint64_t end_ns = process->alive_ns + (uint64_t)process->realtime_offset_ns;
 
 	if (process_exit_state(process) == PROCESS_EXIT_RUNS) {
 		return UINT64_MAX;
 	}
-	return process->has_anchors && process->first_ns <= process->last_ns && end_ns > begin_ns
-		       ? end_ns
-		       : begin_ns;
+	return process->has_anchors && process->alive_ns && end_ns > begin_ns ? end_ns : begin_ns;
 }
 
 struct runs_process runs_describe(const struct process *process)
@@ -85,6 +86,7 @@ struct runs_process runs_describe(const struct process *process)
 		.world = process->world,
 		.begin_ns = stream->header.start_realtime_ns,
 		.end_ns = end_of(process),
+		.is_open = process_exit_state(process) == PROCESS_EXIT_UNKNOWN,
 		.is_restarted = process_number(process, "job.restarts") >= 0,
 		.is_trace = stream->is_trace,
 	};
@@ -229,6 +231,7 @@ struct family {
 	size_t *places; /* of its processes */
 	size_t nr_places, capacity;
 	bool is_known; /* where it comes from */
+	bool is_open;  /* end_ns is that of a process whose end nobody saw */
 };
 
 static void add_place(struct family *family, const struct groups *groups, size_t place)
@@ -240,7 +243,10 @@ static void add_place(struct family *family, const struct groups *groups, size_t
 	family->places[family->nr_places++] = place;
 	family->begin_ns =
 		family->begin_ns < process->begin_ns ? family->begin_ns : process->begin_ns;
-	family->end_ns = family->end_ns > process->end_ns ? family->end_ns : process->end_ns;
+	if (process->end_ns >= family->end_ns) {
+		family->end_ns = process->end_ns;
+		family->is_open = process->is_open;
+	}
 	family->rank = !family->rank && process->rank >= 0 ? process : family->rank;
 	family->is_known |= process->ancestors || process->id || process->forker;
 }
@@ -298,11 +304,18 @@ static bool differ(uint32_t a, uint32_t b)
 	return a && b && a != b;
 }
 
+/* The time in which nobody saw either of them. */
 static uint64_t gap_between(const struct family *a, const struct family *b)
 {
-	return a->end_ns < b->begin_ns	 ? b->begin_ns - a->end_ns
-	       : b->end_ns < a->begin_ns ? a->begin_ns - b->end_ns
-					 : 0;
+	const struct family *first = a->end_ns < b->begin_ns ? a : b;
+	const struct family *second = first == a ? b : a;
+	uint64_t gap_ns, unwritten_ns = first->rank && first->is_open ? MAX_UNWRITTEN_NS : 0;
+
+	if (first->end_ns >= second->begin_ns) {
+		return 0;
+	}
+	gap_ns = second->begin_ns - first->end_ns;
+	return gap_ns > unwritten_ns ? gap_ns - unwritten_ns : 0;
 }
 
 /* How far apart two ranks may be that do not overlap, with the same boot and with two. */

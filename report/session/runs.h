@@ -33,9 +33,10 @@ struct runs_process {
 	uint32_t pid;
 	int64_t start_ticks, rank, world; /* -1: unknown */
 	uint64_t begin_ns, end_ns;	  /* since 1970; of one that runs UINT64_MAX */
-	bool is_restarted;		  /* torchrun counts how often */
-	bool is_trace;			  /* imported */
-	size_t run;			  /* from 1 on, the oldest; 0: of none */
+	bool is_open;	   /* nobody saw its end: it may have lived on after end_ns */
+	bool is_restarted; /* torchrun counts how often */
+	bool is_trace;	   /* imported */
+	size_t run;	   /* from 1 on, the oldest; 0: of none */
 };
 
 /* Takes it from what a stream says of its process. */

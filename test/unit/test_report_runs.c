@@ -236,11 +236,60 @@ START_TEST(without_parents_the_time_decides)
 }
 END_TEST
 
+/* What a reader in another container sees of two ranks in theirs. */
+START_TEST(ranks_whose_ends_nobody_saw_may_have_lived_on)
+{
+	static const struct {
+		uint64_t begin; /* of the second; the first ends at second 5 */
+		int64_t rank;	/* of it */
+		bool is_open[2];
+		const char *runs;
+	} cases[] = {{7, 1, {true, false}, "1 1"}, {27, 1, {true, false}, "1 2"},
+		{7, 1, {false, true}, "1 2"}, {7, 0, {true, true}, "1 2"}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		add_far(1, 5, 0, "x")->is_open = cases[i].is_open[0];
+		add_far(cases[i].begin, 29, cases[i].rank, "x")->is_open = cases[i].is_open[1];
+		all[0].ancestors = all[1].ancestors = 0;
+		ck_assert_str_eq(runs(), cases[i].runs);
+	}
+	/* Programs that are no ranks are launches of their own. */
+	add(1, 5)->is_open = true;
+	add(7, 9);
+	all[0].ancestors = all[1].ancestors = 0;
+	ck_assert_str_eq(runs(), "1 2");
+}
+END_TEST
+
 START_TEST(what_is_imported_is_of_no_run)
 {
 	add(1, 5)->is_trace = true;
 	add(2, 3);
 	ck_assert_str_eq(runs(), "0 1");
+}
+END_TEST
+
+/* It last calls something 2 ms after its begin, and waits; its samples go on for 3 s. */
+START_TEST(a_process_is_there_as_long_as_its_samples)
+{
+	const uint64_t begin = GEN_START_NS - GEN_REALTIME_OFFSET_NS;
+	const char *path = streams_path("waits.gprof");
+	struct gen *gen = gen_open(path);
+	struct gprof_row_sample *sample;
+	struct runs_process described;
+	struct process *process;
+
+	gen_anchor(gen, begin, begin, begin + GEN_CUPTI_OFFSET_NS);
+	gen_launch(gen, begin + 2000000, 1, 1, 1);
+	sample = gen_row(gen, GPROF_TABLE_sample);
+	sample->time = begin + 3000000000u;
+	sample->metric = GPROF_METRIC_PROCESS_CPU_NS;
+	gen_close(gen, NULL);
+	process = streams_process(path);
+	described = runs_describe(process);
+	ck_assert_uint_eq(described.end_ns - described.begin_ns, 3000000000u);
+	ck_assert_uint_lt(process->last_ns - process->first_ns, 1000000000u);
+	process_destroy(process);
 }
 END_TEST
 
@@ -318,5 +367,6 @@ UNIT_SUITE("report/runs", launches_from_one_shell_are_several, one_id_is_one_run
 	workers_of_torchrun_are_one_run_also_after_restarts,
 	ranks_of_one_parent_are_one_run_at_a_time, a_rank_is_there_once,
 	ranks_of_a_job_are_one_run_on_all_hosts, ranks_with_one_master_are_one_run_on_all_hosts,
-	without_parents_the_time_decides, what_is_imported_is_of_no_run,
+	without_parents_the_time_decides, ranks_whose_ends_nobody_saw_may_have_lived_on,
+	what_is_imported_is_of_no_run, a_process_is_there_as_long_as_its_samples,
 	the_newest_of_each_folder_is_chosen)
