@@ -210,6 +210,7 @@ static void add_processes(
 static void write_all(struct database *database, struct process **processes, size_t nr_processes)
 {
 	struct export_sink sink = {take_row, database};
+	char *views;
 
 	/* A database that is cut short is worth nothing, so it need not survive us. */
 	run(database, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN");
@@ -222,7 +223,9 @@ static void write_all(struct database *database, struct process **processes, siz
 		export_run(processes, nr_processes, &sink);
 	}
 	add_processes(database, processes, nr_processes);
-	run(database, sql_file_nsys_views);
+	views = nsys_views_sql("");
+	run(database, views);
+	free(views);
 	run(database, "COMMIT");
 }
 

@@ -2,14 +2,14 @@
 -- Kernels with their launches (cuda_kern_exec_trace.sql) by thread, device, call and kernel.
 
 WITH call AS (
-	SELECT process, correlation, tid, name, start_ns, end_ns FROM api_launch
-	UNION ALL SELECT process, correlation, tid, name, start_ns, end_ns FROM api
-	UNION ALL SELECT process, correlation, tid, name, start_ns, end_ns FROM api_copy
-	UNION ALL SELECT process, correlation, tid, name, start_ns, end_ns FROM api_set
-	UNION ALL SELECT process, correlation, tid, name, start_ns, end_ns FROM api_alloc
-	UNION ALL SELECT process, correlation, tid, name, start_ns, end_ns FROM api_sync),
+	SELECT process, correlation, tid, name_id, start_ns, end_ns FROM api_launch
+	UNION ALL SELECT process, correlation, tid, name_id, start_ns, end_ns FROM api
+	UNION ALL SELECT process, correlation, tid, name_id, start_ns, end_ns FROM api_copy
+	UNION ALL SELECT process, correlation, tid, name_id, start_ns, end_ns FROM api_set
+	UNION ALL SELECT process, correlation, tid, name_id, start_ns, end_ns FROM api_alloc
+	UNION ALL SELECT process, correlation, tid, name_id, start_ns, end_ns FROM api_sync),
 launch AS (
-	SELECT k.process, k.pid, c.tid, k.device, c.name, kernel_text(k.mangled_name) AS kernel,
+	SELECT k.process, k.pid, c.tid, k.device, c.name_id, kernel_text(k.mangled_name_id) AS kernel,
 		c.end_ns, max(c.end_ns, k.end_ns) - c.start_ns AS total_ns,
 		max(c.end_ns - c.start_ns, 0) AS api_ns,
 		iif(k.start_ns > c.end_ns, k.start_ns - c.end_ns, NULL) AS queue_ns, k.dur_ns
@@ -28,7 +28,7 @@ SELECT pid AS "pid|I|PID", known_tid(process, tid) AS "tid|I|TID", device AS "de
 	avg(dur_ns) AS "kernel_avg_ns|M|KAvg (ns)", median(dur_ns) AS "kernel_median_ns|M|KMed (ns)",
 	min(dur_ns) AS "kernel_min_ns|T|KMin (ns)", max(dur_ns) AS "kernel_max_ns|T|KMax (ns)",
 	stddev(dur_ns) AS "kernel_stddev_ns|M|KStdDev (ns)",
-	raw(name) AS "api|X|API Name", kernel AS "name|X|Kernel Name"
+	raw(name_id) AS "api|X|API Name", kernel AS "name|X|Kernel Name"
 FROM launch
-GROUP BY process, tid, device, name, kernel
+GROUP BY process, tid, device, name_id, kernel
 ORDER BY total(total_ns) DESC, process, max(end_ns) DESC

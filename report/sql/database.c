@@ -73,7 +73,10 @@ static void string_of(sqlite3_context *context, int argc, sqlite3_value **values
 	int64_t id = sqlite3_value_int64(values[0]);
 
 	(void)argc;
-	if (sqlite3_value_type(values[0]) == SQLITE_INTEGER && id >= 0 && id < string_pool_nr()) {
+	if (sqlite3_value_type(values[0]) == SQLITE_TEXT) {
+		sqlite3_result_value(context, values[0]);
+	} else if (sqlite3_value_type(values[0]) == SQLITE_INTEGER && id >= 0 &&
+		   id < string_pool_nr()) {
 		virtual_table_set_text(context, (uint32_t)id);
 	}
 }
@@ -262,7 +265,7 @@ static const struct {
 	{"process", "a recorded process"},
 	{"thread", "threads that have names"},
 	{"session", "the UTC time of time 0"},
-	{"StringIds", "texts by the ids that text columns hold"},
+	{"StringIds", "texts by their ids"},
 	{"CUPTI_ACTIVITY_KIND_KERNEL", "kernels, as nsys has them"},
 	{"CUPTI_ACTIVITY_KIND_MEMCPY", "copies, as nsys has them"},
 	{"CUPTI_ACTIVITY_KIND_MEMSET", "memsets, as nsys has them"},
@@ -384,9 +387,9 @@ static int add_threads(sqlite3 *sqlite, const struct process *process)
 		char sql[128];
 
 		snprintf(sql, sizeof(sql),
-			"INSERT INTO thread VALUES(%lld, %lld, %lld, nullif(%lld, -1))",
-			(long long)process->pid, (long long)thread->tid, (long long)thread->name,
-			(long long)(process->rank < 0 ? -1 : process->rank));
+			"INSERT INTO thread VALUES(%lld, %lld, string(%u), nullif(%lld, -1), %u)",
+			(long long)process->pid, (long long)thread->tid, thread->name,
+			(long long)(process->rank < 0 ? -1 : process->rank), thread->name);
 		rc = thread->tid && thread->name ? sqlite3_exec(sqlite, sql, NULL, NULL, NULL) : rc;
 	}
 	return rc;
@@ -435,7 +438,10 @@ static int fill(struct database *database, struct process **processes, size_t nr
 		rc = add_session(database, processes[0]);
 	}
 	if (rc == SQLITE_OK) {
-		rc = sqlite3_exec(sqlite, sql_file_nsys_views, NULL, NULL, NULL);
+		char *views = nsys_views_sql("_id");
+
+		rc = sqlite3_exec(sqlite, views, NULL, NULL, NULL);
+		free(views);
 	}
 	return rc;
 }
@@ -751,11 +757,13 @@ static void add_event_table(struct table *schema, const struct event_table *tabl
 {
 	add_line(schema, table->name, "", "", table->what);
 	for (unsigned int c = 0; event_table_all(table) >> c; c++) {
-		add_line(schema, table->name, table->columns[c].name,
-			table->columns[c].type == EVENT_COLUMN_TEXT ? "text id"
-			: c < table->nr_columns			    ? "integer"
-								    : "hidden",
-			event_column_meaning(table->name, table->columns[c].name));
+		if (table->columns[c].type != EVENT_COLUMN_TEXT_ID) { /* a note has these */
+			add_line(schema, table->name, table->columns[c].name,
+				table->columns[c].type == EVENT_COLUMN_TEXT ? "text"
+				: c < table->nr_columns			    ? "integer"
+									    : "hidden",
+				event_column_meaning(table->name, table->columns[c].name));
+		}
 	}
 }
 
@@ -793,6 +801,10 @@ struct table *database_schema(struct database *database, const char *name, char 
 		if (!name || strcmp(name, table->name) == 0) {
 			add_event_table(schema, table);
 		}
+	}
+	if (schema->nr_rows) {
+		table_note(schema, "The number of a text in column NAME of these tables, its id in "
+				   "StringIds, is in the hidden column NAME_id.");
 	}
 	for (size_t i = 0; i < OTHER_TABLES; i++) {
 		if (!name || strcmp(name, other_tables[i].name) == 0) {

@@ -4,9 +4,9 @@
  * virtual tables, `process` and `session`, and views by nsys's names (nsys_views.sql). It only
  * reads: other databases, extensions, pragmas and everything that writes are refused.
  *
- * Functions beside SQLite's: string(id) is the text with that id; median(x), stddev(x) (of a
- * sample) and percentile(x, p) (nearest rank) are aggregates. The two with ranks keep 8 bytes for
- * each value.
+ * Functions beside SQLite's: string(id) is the text with that id, and string(text) that text;
+ * median(x), stddev(x) (of a sample) and percentile(x, p) (nearest rank) are aggregates. The two
+ * with ranks keep 8 bytes for each value.
  */
 #ifndef REPORT_SQL_DATABASE_H
 #define REPORT_SQL_DATABASE_H

@@ -20,12 +20,16 @@
 #include "report/model/model.h"
 #include "report/model/ranges.h"
 
-/* The most columns of a table: all of one's own, and what a shape and a place become. */
-#define EVENT_COLUMNS 48u
+/*
+ * The most columns of a table: all of one's own, what a shape and a place become, and the hidden
+ * ones. A set of them is a word of 64 bits.
+ */
+#define EVENT_COLUMNS 56u
 
 enum event_column_type {
 	EVENT_COLUMN_INTEGER,
-	EVENT_COLUMN_TEXT, /* a number of string_pool.h */
+	EVENT_COLUMN_TEXT,    /* a number of string_pool.h, to be shown as its text */
+	EVENT_COLUMN_TEXT_ID, /* the number of the text as recorded; hidden */
 };
 
 struct event_column {
@@ -52,8 +56,8 @@ struct event_table {
 	unsigned int time_column; /* when a row happened or began; 0 where it has no time */
 	unsigned int nr_columns;
 	/*
-	 * Behind these, for queries that name them: the index of the process in the input, and
-	 * end_ns of what has a begin and a duration.
+	 * Behind these, for queries that name them: the index of the process in the input, end_ns
+	 * of what has a begin and a duration, and NAME_id for each column NAME of texts.
 	 */
 	unsigned int nr_hidden;
 	struct event_column columns[EVENT_COLUMNS];
@@ -118,12 +122,19 @@ void event_reader_convert(struct event_reader *reader, size_t process,
 	const struct event_table *table, uint64_t columns, const struct batch *batch,
 	struct event_cells *rows);
 
+/*
+ * Returns the number of a text as queries see it: without control characters and invalid UTF-8, as
+ * text_add_shown() writes it. Texts that look alike have one number.
+ */
+uint32_t event_reader_shown(struct event_reader *reader, uint32_t name);
+
 /* Makes every text that a column may have known to string_pool.h. */
 void event_reader_intern_all(struct event_reader *reader);
 
 /*
- * The rows of one table, block by block, with just the wanted columns. Streams and blocks that
- * cannot have a row that is wanted are not read. Several scans may be open at once.
+ * The rows of one table, block by block, with just the wanted columns, texts as queries see them.
+ * Streams and blocks that cannot have a row that is wanted are not read. Several scans may be open
+ * at once.
  */
 
 /* Conditions on rows; a scan may hand out others besides. */

@@ -114,6 +114,22 @@ void event_scan_begin(struct event_scan *scan, struct event_input *input,
 	}
 }
 
+static void show_texts(struct event_scan *scan)
+{
+	struct event_cells *cells = &scan->cells;
+
+	for (unsigned int c = 0; scan->columns >> c; c++) {
+		bool is_text = scan->table->columns[c].type == EVENT_COLUMN_TEXT;
+
+		for (size_t i = 0; is_text && (scan->columns >> c & 1) && i < cells->nr; i++) {
+			if (cells->known[c][i]) {
+				cells->values[c][i] = event_reader_shown(
+					scan->input->reader, (uint32_t)cells->values[c][i]);
+			}
+		}
+	}
+}
+
 /* False where the block is damaged, or nothing of it is wanted. */
 static bool read_block(struct event_scan *scan, size_t block)
 {
@@ -133,6 +149,7 @@ static bool read_block(struct event_scan *scan, size_t block)
 	}
 	event_reader_convert(scan->input->reader, scan->process, scan->table, scan->columns, &batch,
 		&scan->cells);
+	show_texts(scan);
 	scan->first_rowid = (int64_t)(scan->process << 44 | block << 17);
 	return scan->cells.nr > 0;
 }

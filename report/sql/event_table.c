@@ -16,6 +16,7 @@
 #include "report/model/select.h"
 #include "report/model/time_axis.h"
 #include "report/styles/nsys_reports.h"
+#include "report/util/text.h"
 
 /* The roles say what becomes of a column of the stream. */
 enum role {
@@ -159,6 +160,25 @@ static void add_column(struct event_table *table, const struct schema_table *sch
 	buf_fini(&own);
 }
 
+/* Hides the columns from nr_columns on, and behind them adds one for each text before them. */
+static void hide(struct event_table *table, unsigned int nr_columns)
+{
+	for (unsigned int c = 0; c < nr_columns; c++) {
+		struct event_column id = table->columns[c];
+		struct buf name = {0};
+
+		if (id.type == EVENT_COLUMN_TEXT) {
+			buf_printf(&name, "%s_id", id.name);
+			buf_char(&name, '\0');
+			id.name = name.bytes;
+			id.type = EVENT_COLUMN_TEXT_ID;
+			table->columns[table->nr_columns++] = id;
+		}
+	}
+	table->nr_hidden = table->nr_columns - nr_columns;
+	table->nr_columns = nr_columns;
+}
+
 static void add_hidden(struct event_table *table, const struct schema_table *schema)
 {
 	unsigned int nr_columns = table->nr_columns;
@@ -168,8 +188,7 @@ static void add_hidden(struct event_table *table, const struct schema_table *sch
 	if (schema->columns[1].kind == GPROF_KIND_SPAN) {
 		add_columns(table, "end_ns", is_host ? ROLE_HOST_END : ROLE_DEVICE_END, 0);
 	}
-	table->nr_hidden = table->nr_columns - nr_columns;
-	table->nr_columns = nr_columns;
+	hide(table, nr_columns);
 }
 
 static void make_tables(void)
@@ -199,8 +218,7 @@ static void make_tables(void)
 	table->source = GPROF_TABLE_nvtx;
 	table->time_column = EVENT_NR_FIRST;
 	add_columns(table, RANGES_NAMES " process end_ns", ROLE_FIRST, 0);
-	table->nr_hidden = 2;
-	table->nr_columns -= table->nr_hidden;
+	hide(table, table->nr_columns - 2);
 }
 
 const struct event_table *event_table_at(unsigned int place)
@@ -281,6 +299,8 @@ struct event_reader {
 	size_t nr_processes;
 	struct event_steps **steps; /* of each process, made when they are needed */
 	struct idmap kernels;	    /* struct kernel_names, by the mangled name */
+	uint32_t *shown;	    /* 1 + the number of what is shown, by number; 0: not known */
+	size_t nr_shown;
 };
 
 struct event_reader *event_reader_create(struct process *const *processes, size_t nr_processes)
@@ -301,6 +321,7 @@ void event_reader_destroy(struct event_reader *reader)
 	}
 	idmap_fini(&reader->kernels);
 	free(reader->steps);
+	free(reader->shown);
 	free(reader);
 }
 
@@ -586,7 +607,19 @@ static void set_range(struct range_rows *context, unsigned int c, struct cell ce
 	}
 }
 
-/* The numbers of columns are the positions in RANGES_NAMES, with process and end_ns behind. */
+#define RANGES_TEXT 6u
+#define RANGES_ID   11u
+
+static void set_text(struct range_rows *context, unsigned int c, struct cell cell)
+{
+	set_range(context, c, cell);
+	set_range(context, c - RANGES_TEXT + RANGES_ID, cell);
+}
+
+/*
+ * The numbers of columns are the positions in RANGES_NAMES; behind these are process, end_ns and
+ * the numbers of the three texts.
+ */
 static void take_range(void *argument, const struct range *range)
 {
 	static const char *const kinds[] = {[GPROF_NVTX_PUSH] = "push",
@@ -604,9 +637,9 @@ static void take_range(void *argument, const struct range *range)
 	set_range(context, 3, known(time_axis_time(process, begin)));
 	set_range(context, 4, known(clock_map_duration(&process->host_clock, ticks)));
 	set_range(context, 5, known(process_tid(process, range->thread)));
-	set_range(context, 6, known(range->name));
-	set_range(context, 7, known_if(range->domain, range->domain != 0));
-	set_range(context, 8, text_cell(kinds[range->op]));
+	set_text(context, 6, known(range->name));
+	set_text(context, 7, known_if(range->domain, range->domain != 0));
+	set_text(context, 8, text_cell(kinds[range->op]));
 	set_range(context, 9, known(context->place));
 	set_range(context, 10,
 		known(time_axis_time(process, clock_map_time(&process->host_clock, range->end))));
@@ -650,6 +683,37 @@ void event_reader_convert(struct event_reader *reader, size_t place,
 }
 
 /* ---- texts ---- */
+
+static uint32_t find_shown(uint32_t name)
+{
+	struct buf shown = {0};
+	const char *text;
+	size_t nr_bytes;
+
+	text = string_pool_text(name, &nr_bytes);
+	text_add_shown(&shown, text, nr_bytes, 0);
+	if (shown.nr_bytes != nr_bytes || (nr_bytes && memcmp(shown.bytes, text, nr_bytes))) {
+		name = string_pool_intern(shown.bytes, shown.nr_bytes);
+	}
+	buf_fini(&shown);
+	return name;
+}
+
+uint32_t event_reader_shown(struct event_reader *reader, uint32_t name)
+{
+	if (name >= reader->nr_shown) {
+		size_t nr = (size_t)name * 2 + 1024;
+
+		reader->shown = mem_resize(reader->shown, nr, sizeof(*reader->shown));
+		memset(reader->shown + reader->nr_shown, 0,
+			(nr - reader->nr_shown) * sizeof(*reader->shown));
+		reader->nr_shown = nr;
+	}
+	if (!reader->shown[name]) {
+		reader->shown[name] = find_shown(name) + 1;
+	}
+	return reader->shown[name] - 1;
+}
 
 static void intern_texts(struct process *process, unsigned int table)
 {

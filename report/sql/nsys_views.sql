@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The tables of nsys's databases as views, with its names and columns. What is not recorded is NULL.
--- Ids of processes and threads are made as its documentation says: pid << 24 | tid.
+-- Ids of processes and threads are made as its documentation says: pid << 24 | tid. NAME$ is the id of a text: the
+-- column NAME_id of a virtual table, and NAME of an exported database (nsys_views.c).
 
 CREATE VIEW TARGET_INFO_SESSION_START_TIME AS
 	SELECT utc_ns AS utcEpochNs, strftime('%Y-%m-%dT%H:%M:%S', utc_ns / 1000000000, 'unixepoch') AS utcTime
@@ -11,7 +12,7 @@ CREATE VIEW TARGET_INFO_GPU AS
 		a.memoryBandwidth, a.clockRate, a.smCount, a.computeMajor, a.computeMinor, a.threadsPerWarp,
 		a.maxWarpsPerSm, a.maxBlocksPerSm, a.maxThreadsPerBlock, a.maxRegistersPerSm, a.maxRegistersPerBlock,
 		a.maxShmemPerSm, a.maxShmemPerBlock, a.maxShmemPerBlockOptin, a.asyncEngines
-	FROM device d LEFT JOIN StringIds s ON s.id = d.name LEFT JOIN StringIds u ON u.id = d.uuid
+	FROM device d LEFT JOIN StringIds s ON s.id = d.name$ LEFT JOIN StringIds u ON u.id = d.uuid$
 		LEFT JOIN (SELECT a.pid, a.device, max(CASE n.value WHEN 'memory_bytes' THEN a.value END) AS totalMemory,
 			max(CASE n.value WHEN 'l2_bytes' THEN a.value END) AS l2CacheSize,
 			max(CASE n.value WHEN 'memory_bandwidth_kb_per_s' THEN a.value * 1000 END) AS memoryBandwidth,
@@ -29,20 +30,20 @@ CREATE VIEW TARGET_INFO_GPU AS
 			max(CASE n.value WHEN 'shared_bytes_per_block' THEN a.value END) AS maxShmemPerBlock,
 			max(CASE n.value WHEN 'shared_bytes_per_block_optin' THEN a.value END) AS maxShmemPerBlockOptin,
 			max(CASE n.value WHEN 'copy_engines' THEN a.value END) AS asyncEngines
-			FROM attribute a JOIN StringIds n ON n.id = a.name GROUP BY 1, 2) a
+			FROM attribute a JOIN StringIds n ON n.id = a.name$ GROUP BY 1, 2) a
 		ON a.pid = d.pid AND a.device = d.id;
 
 CREATE VIEW PROCESSES AS
 	SELECT pid << 24 AS globalPid, pid, command AS name FROM process;
 
 CREATE VIEW ThreadNames AS
-	SELECT name AS nameId, NULL AS priority, pid << 24 | tid AS globalTid FROM thread;
+	SELECT name$ AS nameId, NULL AS priority, pid << 24 | tid AS globalTid FROM thread;
 
 CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS
 	SELECT start_ns AS start, start_ns + dur_ns AS "end", device AS deviceId, context AS contextId,
 		NULL AS greenContextId, stream AS streamId, correlation AS correlationId,
-		pid << 24 AS globalPid, kernel_name AS demangledName, short_name AS shortName,
-		mangled_name AS mangledName, registers AS registersPerThread, grid_x AS gridX,
+		pid << 24 AS globalPid, kernel_name$ AS demangledName, short_name$ AS shortName,
+		mangled_name$ AS mangledName, registers AS registersPerThread, grid_x AS gridX,
 		grid_y AS gridY, grid_z AS gridZ, block_x AS blockX, block_y AS blockY,
 		block_z AS blockZ, static_shared_bytes AS staticSharedMemory,
 		dynamic_shared_bytes AS dynamicSharedMemory, local_bytes AS localMemoryPerThread,
@@ -89,35 +90,35 @@ CREATE VIEW CUDA_GPU_MEMORY_USAGE_EVENTS AS
 		m.stream AS streamId, m.correlation AS correlationId, m.address, m.bytes,
 		CASE m.memory_kind WHEN 0 THEN 7 ELSE m.memory_kind - 1 END AS memKind,
 		m.op - 1 AS memoryOperationType, s.value AS name
-	FROM memory m LEFT JOIN StringIds s ON s.id = m.source;
+	FROM memory m LEFT JOIN StringIds s ON s.id = m.source$;
 
 CREATE VIEW CUPTI_ACTIVITY_KIND_RUNTIME AS
 	SELECT start_ns AS start, start_ns + dur_ns AS "end", CASE a.value WHEN 'runtime' THEN 0 WHEN 'driver' THEN 1 END AS eventClass,
 		pid << 24 | tid AS globalTid, correlation AS correlationId, name AS nameId,
 		result AS returnValue, NULL AS callchainId
-	FROM (SELECT start_ns, dur_ns, pid, tid, correlation, name, api, result FROM api
-		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name, api, result FROM api_launch
-		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name, api, result FROM api_copy
-		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name, api, result FROM api_set
-		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name, api, result FROM api_alloc
-		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name, api, result FROM api_sync
-		UNION ALL SELECT start_ns, dur_ns, pid, tid, NULL, name, api, result FROM api_nested) LEFT JOIN StringIds a ON a.id = api;
+	FROM (SELECT start_ns, dur_ns, pid, tid, correlation, name$ AS name, api$ AS api, result FROM api
+		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name$, api$, result FROM api_launch
+		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name$, api$, result FROM api_copy
+		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name$, api$, result FROM api_set
+		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name$, api$, result FROM api_alloc
+		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name$, api$, result FROM api_sync
+		UNION ALL SELECT start_ns, dur_ns, pid, tid, NULL, name$, api$, result FROM api_nested) LEFT JOIN StringIds a ON a.id = api;
 
 -- What nsys has no table for: operators, which gprof reads again.
 CREATE VIEW GPROF_OPERATORS AS
-	SELECT start_ns AS start, start_ns + dur_ns AS "end", pid << 24 | tid AS globalTid, name AS nameId,
+	SELECT start_ns AS start, start_ns + dur_ns AS "end", pid << 24 | tid AS globalTid, name$ AS nameId,
 		pid << 24 | end_tid AS endGlobalTid, sequence, forward_thread AS forwardThread, depth, framework, scope
 	FROM op;
 
 CREATE VIEW NVTX_EVENTS AS
 	SELECT r.start_ns AS start, CASE k.value WHEN 'mark' THEN NULL ELSE r.start_ns + r.dur_ns END AS "end",
 		CASE k.value WHEN 'push' THEN 59 WHEN 'start' THEN 60 ELSE 34 END AS eventType,
-		s.value AS text, r.name AS textId, r.pid << 24 | r.tid AS globalTid, d.value AS domain,
-		ifnull(r.domain, 0) AS domainId
-	FROM nvtx_range r LEFT JOIN StringIds s ON s.id = r.name LEFT JOIN StringIds k ON k.id = r.kind
-		LEFT JOIN StringIds d ON d.id = r.domain
-	UNION ALL SELECT min(r.start_ns), NULL, 75, d.value, r.domain, r.pid << 24, d.value, r.domain
-	FROM nvtx_range r JOIN StringIds d ON d.id = r.domain GROUP BY r.pid, r.domain;
+		s.value AS text, r.name$ AS textId, r.pid << 24 | r.tid AS globalTid, d.value AS domain,
+		ifnull(r.domain$, 0) AS domainId
+	FROM nvtx_range r LEFT JOIN StringIds s ON s.id = r.name$ LEFT JOIN StringIds k ON k.id = r.kind$
+		LEFT JOIN StringIds d ON d.id = r.domain$
+	UNION ALL SELECT min(r.start_ns), NULL, 75, d.value, r.domain$, r.pid << 24, d.value, r.domain$
+	FROM nvtx_range r JOIN StringIds d ON d.id = r.domain$ GROUP BY r.pid, r.domain$;
 
 CREATE VIEW PROFILER_OVERHEAD AS
 	SELECT start_ns AS start, start_ns + dur_ns AS "end", pid << 24 | tid AS globalTid,
@@ -126,7 +127,7 @@ CREATE VIEW PROFILER_OVERHEAD AS
 
 CREATE VIEW DIAGNOSTIC_EVENT AS
 	SELECT n.time_ns AS timestamp, s.value AS text, pid << 24 AS globalPid, code
-	FROM notice n LEFT JOIN StringIds s ON s.id = n.text;
+	FROM notice n LEFT JOIN StringIds s ON s.id = n.text$;
 
 CREATE TABLE ENUM_CUDA_MEMCPY_OPER(id INTEGER PRIMARY KEY, name TEXT, label TEXT);
 INSERT INTO ENUM_CUDA_MEMCPY_OPER VALUES

@@ -5,6 +5,12 @@
 
 extern const char sql_file_tables[], sql_file_nsys_views[];
 
+/*
+ * Returns the views by nsys's names over tables whose column NAME has its texts' ids in the column
+ * NAME + suffix. The caller frees it.
+ */
+char *nsys_views_sql(const char *suffix);
+
 /* Reports of nsys's, see nsys_query.h. */
 extern const char sql_file_cuda_memcpy_async[], sql_file_cuda_memcpy_sync[],
 	sql_file_cuda_memset_sync[], sql_file_cuda_api_sync[], sql_file_cuda_kern_exec_sum[],

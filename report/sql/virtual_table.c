@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * best_index() plans a scan, whose bounds let streams and blocks be passed over, or look-ups in an
- * index by equal values. The plan reaches the cursor as a text (idxStr). SQLite checks every
- * condition again, so a bound may be too wide, but never too narrow.
+ * index by equal values. The plan reaches the cursor as a text (idxStr). SQLite checks conditions
+ * again, so a bound may be too wide, but never too narrow. Only for texts in an index it does not:
+ * they are looked up by their numbers, which is exact, and a join with StringIds has the number.
  */
 #ifdef REPORT_HAS_SQLITE
 
@@ -33,8 +34,8 @@ enum plan {
 };
 
 /*
- * Bounds of a plan in idxStr: the columns, then a letter for each argument, with the column if it
- * is a key.
+ * Bounds of a plan in idxStr: the columns, then a letter for each argument, with the number of its
+ * column.
  */
 #define PLAN_TEXT_BYTES 256u
 #define MAX_ARGUMENTS	16
@@ -53,11 +54,12 @@ static int connect(sqlite3 *sqlite, void *aux, int argc, const char *const *argv
 	if (from->table) {
 		buf_text(&sql, "CREATE TABLE x(");
 		for (unsigned int c = 0; event_table_all(from->table) >> c; c++) {
+			static const char *const types[] = {[EVENT_COLUMN_INTEGER] = "INTEGER",
+				[EVENT_COLUMN_TEXT] = "TEXT",
+				[EVENT_COLUMN_TEXT_ID] = VIRTUAL_TABLE_TEXT_ID};
+
 			buf_printf(&sql, "%s\"%s\" %s%s", c ? ", " : "",
-				from->table->columns[c].name,
-				from->table->columns[c].type == EVENT_COLUMN_TEXT
-					? VIRTUAL_TABLE_TEXT_ID
-					: "INTEGER",
+				from->table->columns[c].name, types[from->table->columns[c].type],
 				c < from->table->nr_columns ? "" : " HIDDEN");
 		}
 		buf_text(&sql, ")");
@@ -108,14 +110,29 @@ struct planning {
 	unsigned int nr_keys, nr_constant;
 };
 
+static bool is_text(const struct virtual_table *table, int column)
+{
+	return column >= 0 && table->table->columns[column].type == EVENT_COLUMN_TEXT;
+}
+
+/* Does it ask for equal values? Texts have equal numbers only if they are equal byte by byte. */
+static bool is_equality(const struct planning *planning, int i)
+{
+	const struct sqlite3_index_constraint *constraint = &planning->info->aConstraint[i];
+
+	return constraint->usable && constraint->iColumn >= 0 &&
+	       constraint->op == SQLITE_INDEX_CONSTRAINT_EQ &&
+	       (!is_text(planning->table, constraint->iColumn) ||
+		       !strcmp(sqlite3_vtab_collation(planning->info, i), "BINARY"));
+}
+
 static void find_keys(struct planning *planning)
 {
 	for (int i = 0; i < planning->info->nConstraint; i++) {
 		const struct sqlite3_index_constraint *constraint = &planning->info->aConstraint[i];
 		bool is_new = true;
 
-		if (!constraint->usable || constraint->iColumn < 0 ||
-			constraint->op != SQLITE_INDEX_CONSTRAINT_EQ) {
+		if (!is_equality(planning, i)) {
 			continue;
 		}
 		for (unsigned int k = 0; k < planning->nr_keys; k++) {
@@ -197,7 +214,10 @@ static void plan_index(struct planning *planning, char *text, double nr_rows)
 		size_t length = strlen(text);
 
 		info->aConstraintUsage[planning->constraints[k]].argvIndex = ++nr_arguments;
-		snprintf(text + length, PLAN_TEXT_BYTES - length, " =%u", planning->keys[k]);
+		/* To SQLite no text is equal to a number of StringIds. */
+		info->aConstraintUsage[planning->constraints[k]].omit =
+			is_text(planning->table, (int)planning->keys[k]);
+		snprintf(text + length, PLAN_TEXT_BYTES - length, " k%u", planning->keys[k]);
 		nr_found = guess_rows(planning, planning->keys[k], nr_found);
 	}
 	for (int i = 0; i < info->nConstraint && nr_arguments < MAX_ARGUMENTS; i++) {
@@ -207,7 +227,8 @@ static void plan_index(struct planning *planning, char *text, double nr_rows)
 			size_t length = strlen(text);
 
 			info->aConstraintUsage[i].argvIndex = ++nr_arguments;
-			snprintf(text + length, PLAN_TEXT_BYTES - length, " %c", letter);
+			snprintf(text + length, PLAN_TEXT_BYTES - length, " %c%d", letter,
+				info->aConstraint[i].iColumn);
 			/* From one side half of all, from both a short time. */
 			nr_found /= nr_bounds++ ? 1000 : 2;
 		}
@@ -218,10 +239,20 @@ static void plan_index(struct planning *planning, char *text, double nr_rows)
 	info->estimatedCost = 20 + nr_found;
 }
 
+/* A scan passes over rows with another text than that of the first such condition. */
+static char text_bound_of(const struct planning *planning, int i, bool has_text)
+{
+	return !has_text && is_equality(planning, i) && constant_of(planning->info, i) &&
+			       is_text(planning->table, planning->info->aConstraint[i].iColumn)
+		       ? 't'
+		       : 0;
+}
+
 static void plan_scan(struct planning *planning, char *text, double nr_rows)
 {
 	sqlite3_index_info *info = planning->info;
 	int nr_arguments = 0, nr_columns = __builtin_popcountll(info->colUsed);
+	bool has_text = false;
 
 	info->estimatedCost = 1000 + nr_rows * (1 + 0.2 * nr_columns);
 	info->estimatedRows = (sqlite3_int64)nr_rows + 1;
@@ -231,9 +262,12 @@ static void plan_scan(struct planning *planning, char *text, double nr_rows)
 				      ? bound_of(planning->table->table, &info->aConstraint[i])
 				      : 0;
 
+		letter = letter ? letter : text_bound_of(planning, i, has_text);
+		has_text |= letter == 't';
 		if (letter) {
 			info->aConstraintUsage[i].argvIndex = ++nr_arguments;
-			snprintf(text + length, PLAN_TEXT_BYTES - length, " %c", letter);
+			snprintf(text + length, PLAN_TEXT_BYTES - length, " %c%d", letter,
+				info->aConstraint[i].iColumn);
 			info->estimatedCost /= 2;
 			info->estimatedRows = info->estimatedRows / 2 + 1;
 		}
@@ -245,32 +279,49 @@ static void plan_scan(struct planning *planning, char *text, double nr_rows)
 }
 
 /*
- * A text is equal to no number, so a comparison with one would silently find nothing, or
- * everything. Returns whether that is what it asks for, and says how it is written.
+ * A text is equal to no number, so a comparison of the two would silently find nothing, or
+ * everything. Both functions return whether a condition asks for that, and say how it is written.
  */
-static bool is_text_of_number(sqlite3_vtab *vtab, unsigned int column, sqlite3_value *value)
+static bool is_id_with_text(sqlite3_vtab *vtab, unsigned int column, sqlite3_value *value)
 {
 	const struct event_table *table = ((struct virtual_table *)vtab)->table;
 	const char *name = table->columns[column].name;
 
-	if (table->columns[column].type != EVENT_COLUMN_TEXT ||
+	if (table->columns[column].type != EVENT_COLUMN_TEXT_ID ||
 		sqlite3_value_type(value) != SQLITE_TEXT) {
 		return false;
 	}
 	sqlite3_free(vtab->zErrMsg);
-	vtab->zErrMsg =
-		sqlite3_mprintf("%s.%s holds the number of a text: compare string(%s) with a text",
-			table->name, name, name);
+	vtab->zErrMsg = sqlite3_mprintf("%s.%s is the number of a text: compare %.*s", table->name,
+		name, (int)(strlen(name) - strlen("_id")), name);
 	return true;
 }
 
-static bool compares_texts(sqlite3_vtab *vtab, sqlite3_index_info *info)
+static bool is_text_with_number(sqlite3_vtab *vtab, unsigned int column, sqlite3_value *value)
+{
+	const struct event_table *table = ((struct virtual_table *)vtab)->table;
+	const char *name = table->columns[column].name;
+	int type = sqlite3_value_type(value);
+
+	if (table->columns[column].type != EVENT_COLUMN_TEXT ||
+		(type != SQLITE_INTEGER && type != SQLITE_FLOAT)) {
+		return false;
+	}
+	sqlite3_free(vtab->zErrMsg);
+	vtab->zErrMsg = sqlite3_mprintf(
+		"%s.%s is a text: compare its number, %s_id", table->name, name, name);
+	return true;
+}
+
+static bool has_mixed_texts(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
 	for (int i = 0; i < info->nConstraint; i++) {
 		sqlite3_value *value = constant_of(info, i);
 		int column = info->aConstraint[i].iColumn;
 
-		if (value && column >= 0 && is_text_of_number(vtab, (unsigned int)column, value)) {
+		if (value && column >= 0 &&
+			(is_id_with_text(vtab, (unsigned int)column, value) ||
+				is_text_with_number(vtab, (unsigned int)column, value))) {
 			return true;
 		}
 	}
@@ -284,7 +335,7 @@ static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 	double nr_rows = (double)event_scan_nr_rows(&planning.table->tables->input, table);
 	char text[PLAN_TEXT_BYTES];
 
-	if (compares_texts(vtab, info)) {
+	if (has_mixed_texts(vtab, info)) {
 		return SQLITE_ERROR;
 	}
 	find_keys(&planning);
@@ -306,6 +357,8 @@ struct cursor {
 	struct event_scan scan;
 	const struct event_index *index; /* NULL: a scan */
 	int64_t keys[EVENT_INDEX_KEYS];
+	unsigned int text_column; /* rows of a scan with another text are passed over; 0: none */
+	int64_t text;
 	size_t place, end; /* in the order of the index */
 	size_t row;	   /* of the current block */
 	bool is_end;
@@ -347,6 +400,33 @@ static bool whole_number(sqlite3_value *value, int64_t *number)
 	}
 }
 
+/*
+ * The number of a text that a query compares a column with, or of which it has the number, as a
+ * join with StringIds does. Returns false if no text has it.
+ */
+static bool text_id(sqlite3_value *value, int64_t *id)
+{
+	if (sqlite3_value_type(value) == SQLITE_TEXT) {
+		const char *bytes = (const char *)sqlite3_value_text(value);
+
+		*id = string_pool_intern(bytes ? bytes : "", (size_t)sqlite3_value_bytes(value));
+		return true;
+	}
+	return whole_number(value, id) && *id >= 0 && *id < string_pool_nr();
+}
+
+/* The same for an index, which has texts as they are shown. */
+static bool text_key(const struct virtual_table *table, sqlite3_value *value, int64_t *key)
+{
+	if (!text_id(value, key)) {
+		return false;
+	}
+	if (sqlite3_value_type(value) != SQLITE_TEXT) {
+		*key = event_reader_shown(table->tables->input.reader, (uint32_t)*key);
+	}
+	return true;
+}
+
 /* A bound of time, made wider where it is no whole number. */
 static void take_time_bound(struct event_bounds *bounds, char letter, sqlite3_value *value)
 {
@@ -369,11 +449,30 @@ static void take_time_bound(struct event_bounds *bounds, char letter, sqlite3_va
 	}
 }
 
-/* The plan has two characters for each value: a blank and the letter of the bound. */
-static bool take_bounds(const char *plan, sqlite3_value **values, struct event_bounds *bounds)
+/* Reads a letter of the plan and its column. */
+static char next_argument(const char **plan, unsigned int *column)
 {
-	for (; *plan; plan += 2, values++) {
-		switch (plan[1]) {
+	char letter = (*plan)[1], *end;
+
+	*column = (unsigned int)strtoul(*plan + 2, &end, 10);
+	*plan = end;
+	return letter;
+}
+
+static bool take_bounds(struct cursor *cursor, const char *plan, sqlite3_value **values,
+	struct event_bounds *bounds)
+{
+	for (; *plan; values++) {
+		unsigned int column;
+		char letter = next_argument(&plan, &column);
+
+		switch (letter) {
+		case 't':
+			cursor->text_column = column;
+			if (!text_id(*values, &cursor->text)) {
+				return false;
+			}
+			break;
 		case 'p':
 			bounds->has_pid = true;
 			if (!whole_number(*values, &bounds->pid)) {
@@ -387,17 +486,35 @@ static bool take_bounds(const char *plan, sqlite3_value **values, struct event_b
 			}
 			break;
 		default:
-			take_time_bound(bounds, plan[1], *values);
+			take_time_bound(bounds, letter, *values);
 			break;
 		}
 	}
 	return true;
 }
 
-static void next_batch(struct cursor *cursor)
+static bool has_other_text(const struct cursor *cursor)
 {
-	cursor->row = 0;
-	cursor->is_end = !event_scan_next(&cursor->scan);
+	const struct event_cells *cells = &cursor->scan.cells;
+	unsigned int c = cursor->text_column;
+
+	return c &&
+	       !(cells->known[c][cursor->row] && cells->values[c][cursor->row] == cursor->text);
+}
+
+/* Moves to the first row that counts, from `row` on. */
+static void find_row(struct cursor *cursor)
+{
+	while (!cursor->is_end) {
+		while (cursor->row < cursor->scan.cells.nr && has_other_text(cursor)) {
+			cursor->row++;
+		}
+		if (cursor->row < cursor->scan.cells.nr) {
+			return;
+		}
+		cursor->row = 0;
+		cursor->is_end = !event_scan_next(&cursor->scan);
+	}
 }
 
 static int filter_scan(struct cursor *cursor, const struct virtual_table *table, uint64_t columns,
@@ -406,11 +523,14 @@ static int filter_scan(struct cursor *cursor, const struct virtual_table *table,
 	struct event_bounds bounds = {.first_ns = INT64_MIN, .last_ns = INT64_MAX};
 
 	event_scan_end(&cursor->scan);
-	cursor->is_end = !take_bounds(plan, values, &bounds);
+	cursor->text_column = 0;
+	cursor->row = 0;
+	cursor->is_end = !take_bounds(cursor, plan, values, &bounds);
 	if (!cursor->is_end) {
+		columns |= cursor->text_column ? 1ull << cursor->text_column : 0;
 		event_scan_begin(
 			&cursor->scan, &table->tables->input, table->table, columns, &bounds);
-		next_batch(cursor);
+		find_row(cursor);
 	}
 	return SQLITE_OK;
 }
@@ -424,20 +544,23 @@ static int filter_index(struct cursor *cursor, const struct virtual_table *table
 
 	cursor->is_end = false;
 	for (; *plan; values++) {
-		char letter = plan[1];
+		unsigned int column;
+		char letter = next_argument(&plan, &column);
 
-		plan += 2;
-		if (letter == '=') {
-			char *end;
+		if (letter == 'k') {
+			int64_t *key = &cursor->keys[of.nr_keys];
 
-			of.keys[of.nr_keys] = (unsigned int)strtoul(plan, &end, 10);
-			plan = end;
-			of.columns |= 1ull << of.keys[of.nr_keys];
-			if (is_text_of_number(cursor->base.pVtab, of.keys[of.nr_keys], *values)) {
+			of.keys[of.nr_keys++] = column;
+			of.columns |= 1ull << column;
+			if (is_id_with_text(cursor->base.pVtab, column, *values)) {
 				return SQLITE_ERROR;
 			}
-			/* A key that is no whole number equals nothing. */
-			cursor->is_end |= !whole_number(*values, &cursor->keys[of.nr_keys++]);
+			/* A key that is no whole number, and no text, equals nothing. */
+			if (!is_text(table, (int)column)) {
+				cursor->is_end |= !whole_number(*values, key);
+			} else {
+				cursor->is_end |= !text_key(table, *values, key);
+			}
 		} else {
 			of.has_time = true;
 			of.columns |= 1ull << table->table->time_column;
@@ -479,8 +602,9 @@ static int next(sqlite3_vtab_cursor *base)
 
 	if (cursor->index) {
 		cursor->is_end = ++cursor->place >= cursor->end;
-	} else if (++cursor->row >= cursor->scan.cells.nr) {
-		next_batch(cursor);
+	} else {
+		cursor->row++;
+		find_row(cursor);
 	}
 	return SQLITE_OK;
 }
@@ -495,9 +619,16 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c)
 	const struct cursor *cursor = (struct cursor *)base;
 	const struct event_cells *cells =
 		cursor->index ? &cursor->index->cells : &cursor->scan.cells;
-	size_t row = cursor->index ? cursor->index->order[cursor->place] : cursor->row;
+	size_t row = cursor->index ? cursor->index->order[cursor->place] : cursor->row, nr_bytes;
+	const char *text;
 
-	if (c >= 0 && c < (int)EVENT_COLUMNS && cells->values[c] && cells->known[c][row]) {
+	if (c < 0 || c >= (int)EVENT_COLUMNS || !cells->values[c] || !cells->known[c][row]) {
+		return SQLITE_OK;
+	}
+	if (is_text((struct virtual_table *)base->pVtab, c)) {
+		text = string_pool_text((uint32_t)cells->values[c][row], &nr_bytes);
+		sqlite3_result_text(context, text, (int)nr_bytes, SQLITE_STATIC);
+	} else {
 		sqlite3_result_int64(context, cells->values[c][row]);
 	}
 	return SQLITE_OK;
@@ -556,6 +687,7 @@ static int strings_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 		if (info->aConstraint[i].usable && info->aConstraint[i].iColumn <= 0 &&
 			info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ) {
 			info->aConstraintUsage[i].argvIndex = 1;
+			info->aConstraintUsage[i].omit = 1;
 			info->idxNum = PLAN_INDEX;
 			info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
 			info->estimatedCost = 1;
@@ -587,7 +719,6 @@ static int strings_filter(sqlite3_vtab_cursor *base, int number, const char *pla
 {
 	struct strings_cursor *cursor = (struct strings_cursor *)base;
 	struct virtual_tables *tables = ((struct virtual_table *)base->pVtab)->tables;
-	uint32_t nr_names;
 	int64_t id;
 
 	(void)plan;
@@ -595,11 +726,9 @@ static int strings_filter(sqlite3_vtab_cursor *base, int number, const char *pla
 		event_reader_intern_all(tables->input.reader);
 		tables->has_all_texts = true;
 	}
-	nr_names = string_pool_nr();
-	*cursor = (struct strings_cursor){.base = cursor->base, .last = nr_names};
+	*cursor = (struct strings_cursor){.base = cursor->base, .last = string_pool_nr()};
 	if (number == PLAN_INDEX) {
-		bool is_there =
-			nr_values == 1 && whole_number(values[0], &id) && id >= 0 && id < nr_names;
+		bool is_there = nr_values == 1 && text_id(values[0], &id) && id < string_pool_nr();
 
 		cursor->name = is_there ? (uint32_t)id : 0;
 		cursor->last = is_there ? (uint32_t)id + 1 : 0;

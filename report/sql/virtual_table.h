@@ -23,8 +23,8 @@ struct virtual_tables {
 int virtual_tables_add(sqlite3 *sqlite, struct virtual_tables *tables);
 
 /*
- * The declared type of a column of ids of texts. Queries compute with the numbers; where a column
- * of a result is one, it shows the texts.
+ * The declared type of a column of ids of texts: NAME_id of a table, and what nsys's views have.
+ * Queries compute with the numbers; where a column of a result is one, it shows the texts.
  */
 #define VIRTUAL_TABLE_TEXT_ID "STRING"
 

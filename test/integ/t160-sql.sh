@@ -52,6 +52,23 @@ for stream in "$T/dump/ops.gprof" "$T/training.gprof" test/golden/v1/small.gprof
 done
 same 'SELECT r.name IS NULL, count(*), sum(k.dur_ns) FROM nvtx_range r JOIN kernel k ON k.pid = r.pid AND k.start_ns BETWEEN r.start_ns AND r.start_ns + r.dur_ns GROUP BY 1' "$T/training.gprof"
 
+# Texts are texts, whether the query compares them, or their numbers; StringIds joins either.
+long=$(rows "SELECT name FROM op GROUP BY name ORDER BY count(*) DESC, name LIMIT 1" | tr -d '"')
+calls=$(rows "SELECT count(*) FROM op WHERE string(name_id) = '$long'")
+ok test "$calls" -gt 0
+for condition in "name = '$long'" "name IN ('$long', '')" "name = '$long' OR name = 'none'" "name LIKE '$long'" "name = upper('$long') COLLATE NOCASE" \
+	"NOT name <> '$long'" "CASE name WHEN '$long' THEN 1 END" "lower(name) = lower('$long')" "string(name) = '$long'" \
+	"name_id = (SELECT id FROM StringIds WHERE value = '$long')" "name IN (SELECT value FROM StringIds WHERE value = '$long')"; do
+	is "$calls" "$(rows "SELECT count(*) FROM op WHERE $condition")" "operators with $condition"
+done
+for join in "s.id = o.name" "s.id = o.name_id" "s.value = o.name"; do
+	is "$calls" "$(rows "SELECT count(*) FROM op o JOIN StringIds s ON $join WHERE s.value = '$long'")" "operators joined by $join"
+	is "$calls" "$(rows "SELECT count(*) FROM StringIds s CROSS JOIN op o ON $join WHERE s.value = '$long'")" "operators behind StringIds by $join"
+done
+is 0 "$(rows "SELECT count(*) FROM op WHERE name = 'none'")" "a text that is not there"
+is "$(rows 'SELECT count(*) FROM op a JOIN op b ON a.name_id = b.name_id')" "$(rows 'SELECT count(*) FROM op a JOIN op b USING (name)')" "operators of one name"
+is '"text","integer"' "$(rows 'SELECT typeof(name), typeof(name_id) FROM op LIMIT 1')" "types"
+
 # Summary agrees, also on what is selected and on a trace of another profiler.
 for options in "" "--steps 1" "--steps -2"; do
 	# shellcheck disable=SC2086 # they are words
@@ -130,10 +147,9 @@ wrong 'SQL, line 1, column 22: no such table: kernell; did you mean kernel?' 'SE
 wrong 'SQL, line 2, column 1: no such column: dur_n; did you mean dur_ns?' "SELECT
 dur_n FROM kernel"
 wrong 'SQL, line 1, column 1: near "SELEC": syntax error' 'SELEC 1'
-for condition in "name = 'k'" "name IN ('k', 'l')" "name LIKE 'k%'" "name <> 'k'" "name = 'k' OR dur_ns > 5"; do
-	wrong 'SQL: op.name holds the number of a text: compare string(name) with a text' "SELECT count(*) FROM op WHERE $condition"
-done
-wrong 'SQL: op.name holds the number of a text: compare string(name) with a text' "WITH n(x) AS (VALUES('k')) SELECT count(*) FROM n JOIN op ON name = x"
+wrong 'SQL: op.name is a text: compare its number, name_id' 'SELECT count(*) FROM op WHERE name = 5'
+wrong 'SQL: op.name_id is the number of a text: compare name' "SELECT count(*) FROM op WHERE name_id = 'k'"
+wrong 'SQL: op.name_id is the number of a text: compare name' "WITH n(x) AS (VALUES('k')) SELECT count(*) FROM n JOIN op ON name_id = x"
 wrong 'SQL, line 1, column 8: no such column: zzzzzzzzzzzz; gprof-report sql --schema lists tables and columns' 'SELECT zzzzzzzzzzzz FROM kernel'
 wrong 'the query has no statement' '/* nothing */'
 is 2 "$("$REPORT" sql >"$T/out" 2>&1; echo $?)" "no query"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,10 @@ START_TEST(every_column_has_a_meaning)
 
 	for (unsigned int i = 0; (table = event_table_at(i)); i++) {
 		for (unsigned int c = 0; event_table_all(table) >> c; c++) {
-			ck_assert_msg(*event_column_meaning(table->name, table->columns[c].name),
+			/* One sentence says what they are. */
+			ck_assert_msg(
+				table->columns[c].type == EVENT_COLUMN_TEXT_ID ||
+					*event_column_meaning(table->name, table->columns[c].name),
 				"%s.%s", table->name, table->columns[c].name);
 		}
 	}
@@ -174,6 +178,60 @@ START_TEST(threads_of_equal_pids_differ_by_rank)
 }
 END_TEST
 
+/* The one cell of a query's one row. */
+static uint64_t ask(struct database *database, const char *sql)
+{
+	struct table *table;
+	size_t at = 0;
+	uint64_t value;
+	char *why;
+
+	table = result_table(database_run(database, sql, &at, &why), "rows", "");
+	value = strtoull(table_row(table, 0)->text, NULL, 10);
+	table_destroy(table);
+	return value;
+}
+
+/* One has a byte that is shown as the four characters that the other one has. */
+START_TEST(texts_that_look_alike_are_equal)
+{
+	const char *path = streams_path("alike.gprof");
+	struct gen *gen = gen_open(path);
+	struct process *process;
+	struct database *database;
+	char *why;
+
+	gen_info_bytes(gen, "a.one", "same\x01", 5);
+	gen_info(gen, "a.two", "same\\x01");
+	gen_info_bytes(gen, "a.three", "same\x02", 5);
+	gen_info(gen, "a.four", "other");
+	gen_close(gen, "exit");
+	process = streams_process(path);
+	if (database_is_available()) {
+		static const char *const conditions[] = {"a.value = b.value",
+			"a.value || '' = b.value || ''", "a.value = b.value COLLATE NOCASE"};
+		char sql[256];
+
+		database = database_open(&process, 1, &why);
+		for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
+			snprintf(sql, sizeof(sql),
+				"SELECT count(*) FROM info a JOIN info b ON %s "
+				"WHERE a.key LIKE 'a.%%' AND b.key LIKE 'a.%%'",
+				conditions[i]);
+			ck_assert_uint_eq(ask(database, sql), 6);
+		}
+		ck_assert_uint_eq(
+			ask(database, "SELECT count(*) FROM info WHERE value = 'same\\x01'"), 2);
+		/* Their numbers are those of the texts as recorded. */
+		ck_assert_uint_eq(ask(database, "SELECT count(DISTINCT value_id) FROM info WHERE "
+						"value = 'same\\x01'"),
+			2);
+		database_close(database);
+	}
+	process_destroy(process);
+}
+END_TEST
+
 UNIT_SUITE("report/sql", every_column_has_a_meaning, the_closest_name_is_found,
 	an_index_finds_what_a_scan_finds, rows_keep_their_numbers,
-	threads_of_equal_pids_differ_by_rank)
+	threads_of_equal_pids_differ_by_rank, texts_that_look_alike_are_equal)
