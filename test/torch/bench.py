@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ns of CPU that one torch.add of 1-element tensors takes: the quickest of 200 times 2,000, since
-others use the machine too. With "profiler" under torch.profiler; with "empty LIBRARY" there is a
-callback that does nothing (empty.c): less than that no observer can take."""
+"""bench.py add|in-place [profiler|empty LIBRARY]
+
+ns of CPU that one addition of 1-element tensors takes: the quickest of 200 times 2,000, since others
+use the machine too. "add" makes a tensor, "in-place" is the operator alone. With "profiler" under
+torch.profiler; with "empty" there is a callback that does nothing (empty.c): less than that no
+observer can take."""
 import contextlib
 import ctypes
 import sys
@@ -11,10 +14,16 @@ import torch
 
 
 def loop(nr_calls):
-    a, b, add = torch.ones(1), torch.ones(1), torch.add
+    a, b = torch.ones(1), torch.ones(1)
     start = time.thread_time_ns()
-    for _ in range(nr_calls):
-        add(a, b)
+    if sys.argv[1] == "add":
+        add = torch.add
+        for _ in range(nr_calls):
+            add(a, b)
+    else:
+        add = a.add_
+        for _ in range(nr_calls):
+            add(b)
     return (time.thread_time_ns() - start) / nr_calls
 
 
@@ -28,9 +37,9 @@ def add_empty(path):
 torch.set_num_threads(1)
 loop(20000)
 under = contextlib.nullcontext()
-if sys.argv[1:] == ["profiler"]:
+if sys.argv[2:] == ["profiler"]:
     under = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU])
-if sys.argv[1:2] == ["empty"]:
-    add_empty(sys.argv[2])
+if sys.argv[2:3] == ["empty"]:
+    add_empty(sys.argv[3])
 with under:
     print("%.1f" % min(loop(2000) for _ in range(200)))

@@ -31,29 +31,45 @@ round()
 	env "${settings[@]}" "$python" test/torch/bench.py "$@" >>"$T/$kind" 2>/dev/null
 }
 
+# show WHAT TITLE KIND...
+show()
+{
+	local what=$1 kind
+	echo "$2: ns of CPU a call (least of $rounds rounds; all)"
+	for kind in "${@:3}"; do
+		awk -v kind="$kind" -v have="$(least "$what.$kind")" -v plain="$(least "$what.plain")" -v all="$(sort -g "$T/$what.$kind" | paste -sd' ')" \
+			'BEGIN {printf "  %-9s %8.1f  over plain %8.1f   %s\n", kind, have, have - plain, all}'
+	done
+}
+
+# above WHAT: what gprof takes more than an empty observer
+above()
+{
+	awk -v gprof="$(least "$1.gprof")" -v empty="$(least "$1.empty")" 'BEGIN { print gprof - empty }'
+}
+
 times()
 {
-	local kind version
+	local what version
 	version=$("$python" -c 'import torch; print(torch.__version__)' 2>/dev/null) || {
 		echo "bench-torch: nothing is timed: no PyTorch in $python"
 		return 0
 	}
 	${CC:-gcc} -O2 -shared -fPIC -I. -o "$T/empty.so" test/torch/empty.c || return 1
 	for ((i = 0; i < rounds; i++)); do
-		round plain
-		round empty empty "$T/empty.so"
-		round ops LD_PRELOAD="$lib"
-		round shapes LD_PRELOAD="$lib" GPROF_TORCH=shapes
-		round off LD_PRELOAD="$lib" GPROF_TORCH=off
-		round closed LD_PRELOAD="$lib" GPROF_SCHEDULE=900000-900001
-		round profiler profiler
+		for what in in-place add; do
+			round $what.plain $what
+			round $what.empty $what empty "$T/empty.so"
+			round $what.gprof LD_PRELOAD="$lib" $what
+			round $what.profiler $what profiler
+		done
+		round add.shapes LD_PRELOAD="$lib" GPROF_TORCH=shapes add
+		round add.off LD_PRELOAD="$lib" GPROF_TORCH=off add
+		round add.closed LD_PRELOAD="$lib" GPROF_SCHEDULE=900000-900001 add
 	done
-	echo "torch $version, torch.add of 1-element tensors, ns of CPU a call (least of $rounds rounds; all)"
-	for kind in plain empty ops shapes off closed profiler; do
-		awk -v kind=$kind -v have="$(least $kind)" -v plain="$(least plain)" -v all="$(sort -g "$T/$kind" | paste -sd' ')" \
-			'BEGIN {printf "  %-9s %8.1f  over plain %8.1f   %s\n", kind, have, have - plain, all}'
-	done
-	awk -v ops="$(least ops)" -v empty="$(least empty)" 'BEGIN { printf "operator.ns %.0f\n", ops - empty }' >"$T/have"
+	show in-place "torch $version, add_ of 1-element tensors, the operator alone" plain empty gprof profiler
+	show add "torch.add of the same, with a new tensor" plain empty gprof profiler shapes off closed
+	awk -v op="$(above in-place)" -v add="$(above add)" 'BEGIN { printf "operator.ns %.0f\ntensor.ns %.0f\n", op, add - op }' >"$T/have"
 }
 
 times || exit 1

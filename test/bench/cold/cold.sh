@@ -116,8 +116,8 @@ if ! count_instructions || { [ "$what" != operators ] && ! count_kernel; }; then
 fi
 [ "$what" != launches ] || time_calls
 case $what in
-operators) grep '^operator' "$T/have" ;;
-launches) grep -v '^operator' "$T/have" ;;
+operators) grep -E '^(operator|tensor)' "$T/have" ;;
+launches) grep -vE '^(operator|tensor)' "$T/have" ;;
 *) cat "$T/have" ;;
 esac >"$T/rows"
 printf '%-52s%12s%12s\n' 'what gprof adds' is 'at most'
