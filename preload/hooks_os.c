@@ -136,7 +136,7 @@ static size_t socket_name(char *name, int fd)
 	return has_own ? address_name(name, &own, own_bytes, 0) : 0;
 }
 
-/* Writes the descriptor's name, as the kernel has it, as far as it fits. Returns 0 if unknown. */
+/* Writes the kernel's name of a descriptor, cut to fit. Returns its length; 0 if it is unknown. */
 static size_t fd_name(char *name, int fd)
 {
 	char link[40];

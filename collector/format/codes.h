@@ -131,7 +131,7 @@ enum gprof_nccl {
 	GPROF_NCCL_SCATTER = 8,
 	GPROF_NCCL_SEND = 9,
 	GPROF_NCCL_RECV = 10,
-	GPROF_NCCL_GROUP_END = 11, /* of the outermost group; what began before it counts, too */
+	GPROF_NCCL_GROUP_END = 11, /* end of the outermost group; it has the correlation IDs of all its calls */
 	GPROF_NCCL_INIT = 12,
 	GPROF_NCCL_SPLIT = 13,	/* or shrink: comm is the new one */
 	GPROF_NCCL_FINALIZE = 14,

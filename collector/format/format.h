@@ -764,7 +764,7 @@ enum gprof_fact {
  * result: errno or the returned error; 0: success. object: the address of the lock or the like that
  * the call waits for, or the thread. file: identifies what the descriptor refers to; 0: none, or
  * unknown. name: only the first row with a file number carries the file's name; a row without a
- * number may carry the path that the call was asked to open or run.
+ * number may carry the path that the call tried to open or run.
  */
 #define GPROF_COLUMNS_os_call(C, t)                                                                \
 	GPROF_COLUMNS_API_COMMON(C, t)                                                             \

@@ -218,7 +218,7 @@ static void **group_of(int version, struct nccl_event *event)
 					: NULL;
 }
 
-/* Calls their start with their handles in place of ours; the event is then as before. */
+/* Calls the program's plugin with its own handles in the event, and puts ours back. */
 static void call_start(
 	int version, const struct nccl_pair *context, void **made, struct nccl_event *event)
 {

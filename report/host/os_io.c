@@ -25,7 +25,7 @@ struct io_view {
 	struct keyed_stats files; /* the kind is enum gprof_os_kind; sizes are bytes */
 	struct os_files names;	  /* of the current process */
 	struct os_threads threads;
-	struct row_files *files_of; /* of each row */
+	struct row_files *files_of; /* by row of `files` */
 	size_t nr_files_of, files_capacity;
 	struct idmap groups; /* uint32_t of string_pool.h, by the name of a file */
 	struct idset *seen;  /* rows with the names of their files */

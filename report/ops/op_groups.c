@@ -34,8 +34,8 @@ struct find {
 	struct op_groups *groups;
 	struct process *process;
 	table_set host_tables;
-	uint64_t most_rows; /* of a group */
-	uint64_t nr_rows;   /* of the last group */
+	uint64_t most_rows; /* limit of rows in a group */
+	uint64_t nr_rows;   /* rows in the last group */
 	size_t nr_cut;	    /* groups not closed by a checkpoint */
 	size_t *set_first;  /* by group: the first one up to the same checkpoint */
 	size_t set_capacity;

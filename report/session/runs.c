@@ -16,7 +16,7 @@
 #define MAX_CLOCKS_NS 10000000000u
 /* Between the starts of ranks that one process starts. */
 #define MAX_STARTS_NS 10000000000u
-/* What a recorder on a busy machine has not written yet of a process that may still run. */
+/* On a busy machine the recorder of a running process may lag behind by this much. */
 #define MAX_UNWRITTEN_NS 10000000000u
 
 /* ---- what a process says ---- */

@@ -56,7 +56,7 @@ static struct launch_extra *extra_of(struct launch_latency_view *view, uint32_t 
 	return &view->extras[row];
 }
 
-/* Of several records (a graph) the first gives the delay. Their row is that of the call. */
+/* The first of several records (a graph) gives the delay. Their row is that of the call. */
 static void put_pending(struct launch_latency_view *view)
 {
 	const struct pending *pending = &view->pending;

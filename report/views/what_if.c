@@ -191,8 +191,7 @@ static void note_error(const struct predicted *predicted, struct table *table)
 	}
 }
 
-/* Of many processes, names only the one that is least explained; the table has the errors of all.
- */
+/* Names the least explained of several processes; the table has the errors of all. */
 static void note_errors(const struct what_if_view *view, size_t nr_replayed, struct table *table)
 {
 	const struct predicted *of = view->prediction.of;

@@ -32,7 +32,7 @@ struct comm {
 
 static struct nccl_host host;
 
-/* What the plugin must have recorded. */
+/* Totals that the plugin must have recorded. */
 static struct {
 	uint64_t ops, kernels, sends, receives, steps, bytes, gpu_ns;
 } wanted;
