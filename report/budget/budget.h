@@ -222,7 +222,10 @@ struct budget {
 	const struct rank_waits *rank_waits;
 	/* Gets each gap of a step that is closed, from the last to the first; may be NULL. */
 	void (*on_gap)(void *context, const struct budget_gap *gap);
-	/* Gets the times of parts that have owners, with site_of: where they come from. */
+	/*
+	 * Gets the times of parts that have owners, with site_of: where they come from. So it does
+	 * of calls of the operating system in gaps that no wait opened, which on_gap has in sum.
+	 */
 	void (*on_owned)(void *context, const struct budget_step *step, enum budget_part part,
 		const struct budget_site *site, uint64_t ns);
 	/*

@@ -224,6 +224,25 @@ static void add_parts(struct budget_step *step, const struct budget_gap *gap)
 	}
 }
 
+static void give_os_calls(void *context, const struct budget_site *site, uint64_t ns)
+{
+	const struct sweep *sweep = context;
+
+	sweep->budget->on_owned(
+		sweep->budget->gap_context, sweep->step, BUDGET_HOST + HOST_OS, site, ns);
+}
+
+static void add_os_calls(struct sweep *sweep, const struct budget_gap *gap)
+{
+	static const struct budget_site unknown = {.site = BUDGET_SITE_UNKNOWN};
+	const struct gap_owner of = {.begin = gap->begin, .end = gap->end, .state = HOST_OS};
+	uint64_t ns = gap->ns[HOST_OS];
+
+	if (!gap_owners_divide(&sweep->budget->owners, &of, ns, give_os_calls, sweep)) {
+		give_os_calls(sweep, &unknown, ns);
+	}
+}
+
 static void add_gap(struct sweep *sweep, uint64_t begin, uint64_t end)
 {
 	const struct budget *budget = sweep->budget;
@@ -242,6 +261,9 @@ static void add_gap(struct sweep *sweep, uint64_t begin, uint64_t end)
 		return;
 	}
 	memset(gap.owners, 0, sizeof(gap.owners));
+	if (budget->on_owned && gap.ns[HOST_OS] && !gap.is_drained) {
+		add_os_calls(sweep, &gap);
+	}
 	if (budget->site_of && gap.is_of_host) {
 		gap_owners_find(&sweep->budget->owners, begin, end, gap.owners);
 	}

@@ -62,6 +62,39 @@ void gap_owners_find(struct gap_owners *owners, uint64_t begin, uint64_t end,
 	owners->head = at - nr;
 }
 
+/* The time in which an owner has the gap; 0 in another state. */
+static uint64_t covered_ns(const struct gap_owner *owner, const struct gap_owner *gap)
+{
+	uint64_t from = owner->begin > gap->begin ? owner->begin : gap->begin;
+	uint64_t to = owner->end < gap->end ? owner->end : gap->end;
+
+	return owner->state == gap->state && from < to ? to - from : 0;
+}
+
+bool gap_owners_divide(const struct gap_owners *owners, const struct gap_owner *gap, uint64_t ns,
+	void (*give)(void *context, const struct budget_site *site, uint64_t ns), void *context)
+{
+	uint64_t all_ns = 0, done_ns = 0, given_ns = 0;
+
+	for (size_t at = owners->head; at < owners->nr && owners->items[at].end > gap->begin;
+		at++) {
+		all_ns += covered_ns(&owners->items[at], gap);
+	}
+	for (size_t at = owners->head; done_ns < all_ns; at++) {
+		const struct gap_owner *owner = &owners->items[at];
+		uint64_t covered = covered_ns(owner, gap), until_ns;
+
+		if (covered) {
+			done_ns += covered;
+			until_ns = (uint64_t)((unsigned __int128)ns * done_ns / all_ns);
+			give(context, &(struct budget_site){owner->end, owner->site},
+				until_ns - given_ns);
+			given_ns = until_ns;
+		}
+	}
+	return all_ns != 0;
+}
+
 void gap_owners_pass(struct gap_owners *owners, uint64_t time)
 {
 	struct budget_site none[GAP_OWNER_STATES];

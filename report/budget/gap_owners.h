@@ -48,6 +48,14 @@ void gap_owners_push(struct gap_owners *owners, const struct gap_owner *owner);
 void gap_owners_find(struct gap_owners *owners, uint64_t begin, uint64_t end,
 	struct budget_site sites[GAP_OWNER_STATES]);
 
+/*
+ * Divides `ns` of the time from gap->begin to gap->end among the owners in gap->state, by how much
+ * of the gap each of them covers: many short calls may share one gap. To be called before
+ * gap_owners_find, which drops some. Returns false if there is none.
+ */
+bool gap_owners_divide(const struct gap_owners *owners, const struct gap_owner *gap, uint64_t ns,
+	void (*give)(void *context, const struct budget_site *site, uint64_t ns), void *context);
+
 /* Drops those that begin at a time or later. */
 void gap_owners_pass(struct gap_owners *owners, uint64_t time);
 

@@ -146,7 +146,6 @@ void gap_places_take(
 		add_launch(places, GAP_COST_HOST, &taken,
 			ns[HOST_LAUNCH] + ns[HOST_CALL] + ns[HOST_OPERATOR] + user);
 		add_launch(places, GAP_COST_USER, &taken, user);
-		add_state(places, GAP_COST_OS, &taken, HOST_OS, ns[HOST_OS]);
 	}
 	add_state(places, GAP_COST_WAIT, &taken, HOST_WAIT, ns[HOST_WAIT] + drained(gap));
 	add_state(places, GAP_COST_UPLOAD, &taken, HOST_STAGING, ns[HOST_STAGING]);

@@ -81,7 +81,7 @@ uint32_t gap_places_find(struct gap_places *places, const struct gap_place_key *
 /* From the last gap to the first, as budget.on_gap gets them. The group is that of its step. */
 void gap_places_take(
 	struct gap_places *places, const struct budget_gap *gap, struct gap_group group);
-/* The same of time in which copies or communication run, as budget.on_owned gets it. */
+/* Takes times as budget.on_owned gets them: copies, communication, calls of the system. */
 void gap_places_take_owned(struct gap_places *places, enum gap_cost cost,
 	const struct budget_site *site, uint64_t ns, struct gap_group group);
 

@@ -71,6 +71,9 @@ static void on_gap(void *context, const struct budget_gap *gap)
 	for (unsigned int i = 0; i < NR_BUDGET_IDLE; i++) {
 		bool has_owner = i <= NR_HOST_STATES && gap_owners_has((enum host_state)i);
 
+		if (i == HOST_OS && !gap->is_drained) {
+			continue; /* on_owned gets it call by call */
+		}
 		add(context, gap->step, BUDGET_HOST + i,
 			has_owner ? gap->owners[i].site : gap->launch.site, gap->ns[i]);
 	}

@@ -176,9 +176,10 @@ static void on_gap(void *context, const struct budget_gap *gap)
 static void on_owned(void *context, const struct budget_step *step, enum budget_part part,
 	const struct budget_site *site, uint64_t ns)
 {
-	enum gap_cost cost = part == BUDGET_UPLOAD     ? GAP_COST_UPLOAD
-			     : part == BUDGET_DOWNLOAD ? GAP_COST_WAIT
-						       : GAP_COST_COMMUNICATION;
+	enum gap_cost cost = part == BUDGET_UPLOAD	     ? GAP_COST_UPLOAD
+			     : part == BUDGET_DOWNLOAD	     ? GAP_COST_WAIT
+			     : part == BUDGET_HOST + HOST_OS ? GAP_COST_OS
+							     : GAP_COST_COMMUNICATION;
 
 	advice_facts_take_owned(((struct verdict *)context)->advice.at, cost, step, site, ns);
 }
@@ -408,8 +409,9 @@ static void add(struct verdict *verdict, enum verdict_cause cause, double reach_
 
 		finding.saved_ns = ns > finding.saved_ns ? ns : finding.saved_ns;
 	}
-	finding.is_capped = finding.saved_ns > reach_ns;
-	finding.saved_ns = finding.is_capped ? reach_ns : finding.saved_ns;
+	/* The loop may need what a call of the system waits for, wherever it is made. */
+	finding.is_capped = finding.saved_ns > reach_ns || cause == VERDICT_OS;
+	finding.saved_ns = finding.saved_ns > reach_ns ? reach_ns : finding.saved_ns;
 	finding.step_ns = share_step_ns(verdict);
 	add_finding(verdict, finding);
 }

@@ -467,7 +467,36 @@ START_TEST(without_steps_all_of_it_is_one)
 }
 END_TEST
 
+/* Adds up ns by site. */
+static void give(void *context, const struct budget_site *site, uint64_t ns)
+{
+	((uint64_t *)context)[site->site] += ns;
+}
+
+START_TEST(calls_that_share_a_gap_divide_its_time)
+{
+	static const struct gap_owner all[] = {{90, 120, 1, HOST_OS}, {60, 80, 2, HOST_OS},
+		{40, 60, 3, HOST_LOADER}, {10, 30, 1, HOST_OS}, {0, 5, 2, HOST_OS}};
+	const struct gap_owner gap = {.begin = 20, .end = 100, .state = HOST_OS};
+	const struct gap_owner empty = {.begin = 30, .end = 60, .state = HOST_OS};
+	struct gap_owners owners = {0};
+	uint64_t ns[4] = {0};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		gap_owners_push(&owners, &all[i]);
+	}
+	/* They cover 10, 20 and 10 of it, some of that in operators. */
+	ck_assert(gap_owners_divide(&owners, &gap, 30, give, ns));
+	ck_assert_uint_eq(ns[1], 15);
+	ck_assert_uint_eq(ns[2], 15);
+	ck_assert_uint_eq(ns[3], 0);
+	ck_assert(!gap_owners_divide(&owners, &empty, 30, give, ns));
+	gap_owners_fini(&owners);
+}
+END_TEST
+
 UNIT_SUITE("report/budget", a_step_that_kernels_cover_wholly_sums_to_itself,
 	each_moment_counts_for_the_first_that_covers_it, a_collection_is_a_part_wherever_it_lies,
 	calls_of_the_system_are_those_of_the_loop, a_gap_is_of_what_takes_most_of_it,
-	random_steps_are_as_painted, without_steps_all_of_it_is_one)
+	calls_that_share_a_gap_divide_its_time, random_steps_are_as_painted,
+	without_steps_all_of_it_is_one)
