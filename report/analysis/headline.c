@@ -43,6 +43,8 @@ static void begin(void *context, struct process *process)
 	headline->budget.site_of = headline->site_of;
 	headline->budget.gap_context = headline->gap_context;
 	headline->budget.rank_waits = headline->rank_waits;
+	headline->at->code = headline->wants_code ? code_samples_create(process) : NULL;
+	headline->budget.code = headline->at->code;
 }
 
 static void take_enter(void *context, const struct op *op)
@@ -257,6 +259,7 @@ void headline_fini(struct headline *headline)
 		free(headline->processes[i].steps);
 		free(headline->processes[i].devices);
 		free(headline->processes[i].gc);
+		code_samples_destroy(headline->processes[i].code);
 	}
 	free(headline->processes);
 	free(headline->flops);

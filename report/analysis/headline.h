@@ -48,6 +48,7 @@ struct headline_step {
 struct headline_process {
 	struct process *process;
 	struct gc_sums *gc;	     /* NULL: nothing was collected */
+	struct code_samples *code;   /* NULL: there are none, or nobody asks */
 	struct headline_step *steps; /* whole ones; without steps one with all of the recording */
 	size_t nr_steps;
 	uint32_t *devices; /* that had work */
@@ -121,6 +122,7 @@ struct headline {
 		void *context, uint32_t name, const struct op_call *call, const struct op *op);
 	void *gap_context;
 	const struct rank_waits *rank_waits;
+	bool wants_code; /* processes get their `code` */
 };
 
 /*

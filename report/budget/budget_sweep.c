@@ -206,7 +206,9 @@ static void divide_gap(struct sweep *sweep, struct budget_gap *gap)
 		return;
 	}
 	add_late(sweep, gap, BUDGET_LATENCY, slot, launched);
+	sweep->host.code = sweep->budget->code;
 	host_sweep_add(&sweep->host, slot, begin, launched, gap->ns);
+	sweep->host.code = NULL;
 	gap->is_of_host = true;
 	gap->is_drained = is_drained(sweep, gap, slot);
 }
@@ -257,6 +259,9 @@ static void add_gap(struct sweep *sweep, uint64_t begin, uint64_t end)
 	pass_works(sweep->budget, end);
 	divide_gap(sweep, &gap);
 	add_parts(sweep->step, &gap);
+	if (budget->code) {
+		code_samples_close(budget->code, sweep->step->place, gap.is_drained);
+	}
 	if (!budget->on_gap) {
 		return;
 	}

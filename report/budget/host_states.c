@@ -70,6 +70,7 @@ bool host_states_are_many(const struct host_states *states, size_t most)
 void host_sweep_begin(struct host_sweep *sweep, struct host_states *states)
 {
 	sweep->states = states;
+	sweep->code = NULL;
 	sweep->launching = 0;
 	for (unsigned int slot = 0; slot < HOST_THREADS; slot++) {
 		sweep->has[slot] = states->slots[slot].used;
@@ -176,6 +177,14 @@ static unsigned int find_state(
 	return state;
 }
 
+static void open_samples(
+	struct code_samples *code, unsigned int state, uint64_t begin, uint64_t end)
+{
+	if (state == HOST_LOADER || state >= HOST_RANGE) {
+		code_samples_open(code, state == HOST_LOADER ? CODE_LOADER : CODE_USER, begin, end);
+	}
+}
+
 /*
  * The thread's own state comes first; what others do counts only where it does nothing. Each
  * look-up shortens the stretch to the time in which its answer holds. Threads that are known to
@@ -199,6 +208,9 @@ void host_sweep_add(
 
 		beside |= working(sweep, others & ~(unsigned int)beside, now, &until);
 		ns[state] += now - until;
+		if (sweep->code) {
+			open_samples(sweep->code, state, until, now);
+		}
 		if (WORK >> own & 1) {
 			sweep->work_begin = until;
 			sweep->beside = beside;

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/budget/code_samples.h"
 #include "report/util/interval_queue.h"
 
 /* The innermost state first: an earlier one hides a later one of the same thread. */
@@ -113,6 +114,7 @@ struct host_sweep {
 	 */
 	uint64_t work_begin;
 	uint16_t beside;
+	struct code_samples *code; /* host_sweep_add opens those of such states; or NULL */
 };
 
 void host_sweep_begin(struct host_sweep *sweep, struct host_states *states);

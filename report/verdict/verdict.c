@@ -189,6 +189,7 @@ void verdict_init(void *state)
 	struct verdict *verdict = state;
 
 	advice_init(&verdict->advice);
+	verdict->headline.wants_code = true;
 	idmap_init(&verdict->scales, sizeof(uint32_t));
 	if (!verdict->advice.input.is_brief) {
 		verdict->headline.on_gap = on_gap;

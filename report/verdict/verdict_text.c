@@ -22,6 +22,13 @@
 /* Columns of a terminal for a sentence, beside its label. */
 #define LINE_WIDTH 76u
 
+/* Fewer CPU samples, or a smaller share of them in percent, name no place in the code. */
+#define MIN_CODE_SAMPLES 20u
+#define MIN_CODE_PCT	 10.0
+
+/* Where less of the time was computed, the code mostly waited, and samples do not show where. */
+#define MIN_CODE_SHARE 0.5
+
 /* The costs of places that are a cause's own: bits of enum gap_cost. */
 static const unsigned int costs_of[NR_VERDICT_CAUSES] = {
 	[VERDICT_STARTUP] = 1u << GAP_COST_STARTUP,
@@ -216,19 +223,85 @@ static void add_kernels_sentence(
 	add_longest(verdict, finding, "; largest: ", 2, out);
 }
 
-/* Without operators nobody knows whether a framework or the program itself was at work. */
-static void add_user(const struct verdict *verdict, struct buf *out)
+/* The place with most CPU samples of a cause. */
+struct code_found {
+	struct code_place most;
+	double pct; /* of all samples */
+};
+
+/* Finds it in all processes that count; returns false if none has enough samples. */
+static bool find_code(const struct verdict *verdict, const struct verdict_finding *finding,
+	enum code_part part, struct code_found *found)
 {
+	size_t nr_steps = verdict->figures.nr_step_rows;
+	double ns = finding->reach_ns * (double)(nr_steps ? nr_steps : 1);
+	struct code_sum all = {0};
+	struct idmap places;
+
+	*found = (struct code_found){0};
+	idmap_init(&places, sizeof(struct code_place));
+	for (size_t i = 0; i < verdict->headline.nr_processes; i++) {
+		const struct headline_process *at = &verdict->headline.processes[i];
+
+		if (at->is_main && at->code) {
+			code_samples_sum(at->code, part, &places, &all);
+		}
+	}
+	for (size_t i = 0; i < places.nr; i++) {
+		const struct code_place *place = idmap_at(&places, i);
+
+		found->most = place->sum.nr > found->most.sum.nr ? *place : found->most;
+	}
+	idmap_fini(&places);
+	found->pct = all.nr ? 100 * (double)found->most.sum.nr / (double)all.nr : 0;
+	return all.nr >= MIN_CODE_SAMPLES && found->pct >= MIN_CODE_PCT &&
+	       (double)all.cpu_ns >= MIN_CODE_SHARE * ns;
+}
+
+/* As ", 61.3 % of its CPU samples at dataset.py(41): load". */
+static void add_code(const struct code_found *found, struct buf *out)
+{
+	buf_printf(out, ", %.1f %% of its CPU samples at ", found->pct);
+	add_name(found->most.place, out);
+}
+
+static void add_loader(
+	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
+{
+	bool has_gpu = verdict->figures.has_gpu;
+	struct code_found found;
+
+	if (find_code(verdict, finding, CODE_LOADER, &found)) {
+		/* Samples are of the loop's thread: with workers it would only wait. */
+		buf_text(out, has_gpu ? "The GPU waits while the loop loads data"
+				      : "The loop loads data itself");
+		add_code(&found, out);
+		return;
+	}
+	buf_printf(out, "The %s waits for the data loader%s", has_gpu ? "GPU" : "loop",
+		verdict->figures.loaders == OP_LOADER_IN_LOOP ? ", which has no workers" : "");
+}
+
+/* Without operators nobody knows whether a framework or the program itself was at work. */
+static void add_user(
+	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
+{
+	const char *what = verdict->figures.has_gpu ? "GPU waits for" : "loop runs";
+	struct code_found found;
+
 	if (verdict->is_in_operators) {
 		buf_text(out, "The GPU waits for the host, mostly in operators");
+	} else if (find_code(verdict, finding, CODE_USER, &found)) {
+		buf_printf(out, "The %s %s", what,
+			found.most.is_python ? "Python code" : "code outside of operators");
+		add_code(&found, out);
 	} else if (verdict->figures.has_gpu && !verdict->figures.has_operators) {
 		buf_printf(out, "The GPU waits for what the host does between its calls of %s",
 			verdict->figures.maker == DEVICE_MAKER_AMD     ? "HIP"
 			: verdict->figures.maker == DEVICE_MAKER_OTHER ? "the device"
 								       : "CUDA");
 	} else {
-		buf_printf(out, "The %s code outside of operators, such as Python",
-			verdict->figures.has_gpu ? "GPU waits for" : "loop runs");
+		buf_printf(out, "The %s code outside of operators, such as Python", what);
 	}
 }
 
@@ -304,10 +377,7 @@ void verdict_add_sentence(
 		add_late_sentence(verdict, finding, out);
 		return;
 	case VERDICT_LOADER:
-		buf_printf(out, "The %s waits for the data loader%s",
-			verdict->figures.has_gpu ? "GPU" : "loop",
-			verdict->figures.loaders == OP_LOADER_IN_LOOP ? ", which has no workers"
-								      : "");
+		add_loader(verdict, finding, out);
 		add_change(verdict, finding, "batches that are ready in time", out);
 		return;
 	case VERDICT_GC:
@@ -335,7 +405,7 @@ void verdict_add_sentence(
 		add_change(verdict, finding, launch_change(verdict), out);
 		return;
 	case VERDICT_USER:
-		add_user(verdict, out);
+		add_user(verdict, finding, out);
 		add_change(verdict, finding, "doing less there", out);
 		return;
 	case VERDICT_COPIES:

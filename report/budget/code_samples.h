@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CPU samples of the loop's thread, for the parts of the budget that no event explains: where the
+ * program's own code was while the GPU waited for it, or, without a GPU, in a step.
+ *
+ * Memory: 24 bytes for each sample of that thread, 8.6 MB for an hour at 99 Hz.
+ */
+#ifndef REPORT_BUDGET_CODE_SAMPLES_H
+#define REPORT_BUDGET_CODE_SAMPLES_H
+
+#include "report/ops/counted_steps.h"
+#include "report/util/idmap.h"
+
+enum code_part {
+	CODE_USER,   /* nothing that is recorded, in a range of the user or in none */
+	CODE_LOADER, /* in the data loader */
+	NR_CODE_PARTS,
+};
+
+struct code_sample {
+	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	uint64_t stack;	  /* as mixed_stack.h has it */
+	uint64_t cpu_ns;  /* that it stands for */
+};
+
+/* How many samples there are, and the CPU time that they stand for. */
+struct code_sum {
+	uint64_t nr, cpu_ns;
+};
+
+struct code_samples {
+	struct process *process;
+	uint32_t task; /* the system's number of the loop's thread */
+	struct code_sample *all;
+	size_t nr, capacity;
+	size_t at; /* all[at] and later samples have been passed */
+	struct counted_steps counted;
+	struct idmap stacks; /* struct code_stack, of the steps that count */
+	struct code_open {
+		size_t sample;
+		enum code_part part;
+	} * open; /* of the gap that is being divided */
+	size_t nr_open, open_capacity;
+};
+
+/* Reads the samples of a process; returns NULL if it has none. The caller destroys them. */
+struct code_samples *code_samples_create(struct process *process);
+void code_samples_destroy(struct code_samples *samples);
+
+/* Opens those from `begin` up to `end`. Times must fall from call to call. */
+void code_samples_open(
+	struct code_samples *samples, enum code_part part, uint64_t begin_ns, uint64_t end_ns);
+
+/*
+ * Closes all that are open: counts them if their step counts. is_drained: a wait opened their gap,
+ * so only the data loader has a part of it.
+ */
+void code_samples_close(struct code_samples *samples, uint32_t step, bool is_drained);
+
+/* By its place, a number of string_pool.h. */
+struct code_place {
+	uint32_t place;
+	bool is_python;
+	struct code_sum sum;
+};
+
+/*
+ * Adds the samples of a part to *all, and to `sums` (struct code_place by its place) those whose
+ * code is known: "dataset.py(41): load", or the innermost function of machine code in a
+ * program without Python.
+ */
+void code_samples_sum(const struct code_samples *samples, enum code_part part, struct idmap *sums,
+	struct code_sum *all);
+
+#endif

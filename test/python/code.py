@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A training on the CPU by PyTorch whose time goes into Python: code.py CAUSE
+
+    compute   between operators, in two functions
+    load      the same two in the data loader, which has no workers
+    wait      the first of them sleeps, so the CPU samples are not where the time is
+
+A second thread computes all the time. Prints the share of compress() in the time of both functions, in percent, by the CPU clock
+of the loop's thread. The share of CPU samples must be the same.
+"""
+import hashlib
+import os
+import sys
+import threading
+import time
+import zlib
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+STEPS = 60
+cause = sys.argv[1]
+data = bytes(range(256)) * 400
+large = bytes(1 << 22)
+times = {"compress": 0, "digest": 0}
+is_done = False
+
+
+def beside():
+    while not is_done:
+        hashlib.sha256(large).digest()
+
+
+def compress():
+    if cause == "wait":
+        time.sleep(0.02)
+        return
+    zlib.compress(data * 8)  # LINE compress
+
+
+def digest():
+    hashlib.sha1(data * 16).digest()
+
+
+def both():
+    for function in compress, digest:
+        begin = time.thread_time_ns()
+        function()
+        times[function.__name__] += time.thread_time_ns() - begin
+
+
+class Batches(Dataset):
+    def __len__(self):
+        return STEPS
+
+    def __getitem__(self, i):
+        if cause == "load":
+            both()
+        return torch.ones(64)
+
+
+thread = threading.Thread(target=beside)
+thread.start()
+model = torch.nn.Linear(64, 64)
+optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+for batch in DataLoader(Batches()):
+    if cause != "load":
+        both()
+    optimizer.zero_grad()
+    model(batch).sum().backward()
+    optimizer.step()
+is_done = True
+thread.join()
+print("%.1f" % (100 * times["compress"] / sum(times.values())))
+# PyTorch 1.13 aborts now and then when the objects of its libraries go.
+sys.stdout.flush()
+os._exit(0)

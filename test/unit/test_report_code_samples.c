@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which CPU samples a finding counts: those of the loop's thread in steps that count, where nothing
+ * is recorded and no wait opened the gap, or in the data loader; and when it names a line.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "test/unit/report_made.h"
+
+#define MS    1000000ull
+#define STEPS 24u
+
+enum { LOOP = 77, OTHER = 78 }; /* threads by the system's numbers */
+enum { OPERATOR = 1, LOAD, SAVE };
+
+static void add_code(struct made *made, uint32_t id, const char *function, uint32_t line)
+{
+	uint32_t name = gen_string(made->gen, function);
+	struct gprof_row_py_code *code = gen_row(made->gen, GPROF_TABLE_py_code);
+	struct gprof_row_py_stack *stack;
+
+	code->id = id;
+	code->py_file = 1;
+	code->line = 1;
+	code->name = name;
+	stack = gen_row(made->gen, GPROF_TABLE_py_stack);
+	stack->id = id;
+	stack->py_code = id;
+	stack->line = line;
+}
+
+static struct made made_python(const char *name)
+{
+	struct made made = made_open(name);
+	uint32_t path = gen_string(made.gen, "/home/me/train.py");
+	struct gprof_row_thread *thread = gen_row(made.gen, GPROF_TABLE_thread);
+	struct gprof_row_py_file *file;
+
+	thread->thread = 1;
+	thread->tid = LOOP;
+	file = gen_row(made.gen, GPROF_TABLE_py_file);
+	file->id = 1;
+	file->name = path;
+	add_code(&made, OPERATOR, "forward", 12);
+	add_code(&made, LOAD, "load", 41);
+	add_code(&made, SAVE, "save", 50);
+	return made;
+}
+
+static void add_sample(struct made *made, uint32_t task, uint32_t stack, uint64_t time, uint64_t ns)
+{
+	struct gprof_row_cpu_sample *row = gen_row(made->gen, GPROF_TABLE_cpu_sample);
+
+	row->time = time;
+	row->ns = ns;
+	row->task = task;
+	row->py_stack = stack;
+}
+
+/* The sentence of a cause; the caller frees it. */
+static char *sentence_of(const char *path, const char *cause)
+{
+	struct table *table = tables_of(&view_findings, path, false);
+	char *text =
+		strdup(tables_cell(table, tables_find(table, "cause", cause, 0), "sentence")->text);
+
+	table_destroy(table);
+	return text;
+}
+
+/*
+ * Steps of 10 ms without a GPU: an operator or the loader for 4 ms, then nothing. The second one
+ * takes 100 ms, and is an outlier.
+ */
+static const char *steps_of(const char *name, const char *op, uint32_t nr_steps, uint64_t sample_ns)
+{
+	struct made made = made_python(name);
+	uint64_t at = 10 * MS;
+
+	for (uint32_t step = 1; step <= nr_steps; step++) {
+		uint64_t ns = step == 2 ? 100 * MS : 10 * MS;
+
+		made_step(&made, at, step);
+		made_op(&made, op, at, at + 4 * MS, 0);
+		add_sample(&made, LOOP, OPERATOR, at + 1 * MS, sample_ns);
+		add_sample(&made, LOOP, OPERATOR, at + 3 * MS, sample_ns);
+		add_sample(&made, OTHER, OPERATOR, at + 5 * MS, sample_ns);
+		add_sample(&made, LOOP, LOAD, at + 5 * MS, sample_ns);
+		add_sample(&made, LOOP, SAVE, at + 7 * MS, sample_ns);
+		add_sample(&made, LOOP, LOAD, at + 9 * MS, sample_ns);
+		for (uint32_t i = 0; step == 2 && i < 40; i++) {
+			add_sample(&made, LOOP, SAVE, at + (20 + i) * MS, sample_ns);
+		}
+		at += ns;
+	}
+	made_step(&made, at, nr_steps + 1);
+	gen_close(made.gen, "exit");
+	return made.path;
+}
+
+static void has(char *sentence, const char *text)
+{
+	ck_assert_msg(strstr(sentence, text) != NULL, "%s: no '%s'", sentence, text);
+	free(sentence);
+}
+
+START_TEST(samples_of_the_loop_outside_of_operators_count)
+{
+	const char *path = steps_of("code.gprof", "aten::mm", STEPS, 2 * MS);
+
+	has(sentence_of(path, "python_host"),
+		"The loop runs Python code, 66.7 % of its CPU samples at train.py(41): load; ");
+}
+END_TEST
+
+START_TEST(samples_in_the_loader_are_the_loader_s)
+{
+	const char *path =
+		steps_of("load.gprof", "enumerate(DataLoader)#x.__next__", STEPS, 2 * MS);
+
+	has(sentence_of(path, "loader"), "The loop loads data itself, 100.0 % of its CPU samples "
+					 "at train.py(12): forward; ");
+}
+END_TEST
+
+START_TEST(few_samples_name_no_line)
+{
+	has(sentence_of(steps_of("few.gprof", "aten::mm", 6, 2 * MS), "python_host"),
+		"such as Python; ");
+}
+END_TEST
+
+START_TEST(a_loop_that_mostly_waits_names_no_line)
+{
+	has(sentence_of(steps_of("waits.gprof", "aten::mm", STEPS, MS / 2), "python_host"),
+		"such as Python; ");
+}
+END_TEST
+
+/*
+ * Two gaps in each step: a wait opened the first, whose samples are of what comes after that; the
+ * second is the host's.
+ */
+START_TEST(what_follows_a_wait_does_not_count)
+{
+	struct made made = made_python("drained.gprof");
+	uint32_t shape = made_shape(&made, "k", 1, 32, 16, 0);
+
+	for (uint32_t step = 1; step <= STEPS; step++) {
+		uint64_t at = 10 * MS * step;
+		struct gprof_row_api *wait;
+
+		made_step(&made, at, step);
+		made_launch(&made, shape, at, 10000, at + 20000, at + 1 * MS);
+		wait = gen_row(made.gen, GPROF_TABLE_api);
+		wait->begin = at + 50000;
+		wait->dur = at + MS + 10000;
+		wait->thread = 1;
+		wait->call = made.sync;
+		wait->correlation = ++made.correlation;
+		add_sample(&made, LOOP, LOAD, at + 2 * MS, 2 * MS);
+		add_sample(&made, LOOP, LOAD, at + 3 * MS, 2 * MS);
+		made_launch(&made, shape, at + 4 * MS, 10000, at + 4 * MS + 20000, at + 5 * MS);
+		add_sample(&made, LOOP, SAVE, at + 6 * MS, 2 * MS);
+		made_launch(
+			&made, shape, at + 8 * MS, 10000, at + 8 * MS + 20000, at + 10 * MS - 1000);
+	}
+	made_step(&made, 10 * MS * (STEPS + 1), STEPS + 1);
+	gen_close(made.gen, "exit");
+	has(sentence_of(made.path, "python_host"), "The GPU waits for Python code, 100.0 % of its "
+						   "CPU samples at train.py(50): save; ");
+}
+END_TEST
+
+UNIT_SUITE("report/code_samples", samples_of_the_loop_outside_of_operators_count,
+	samples_in_the_loader_are_the_loader_s, few_samples_name_no_line,
+	a_loop_that_mostly_waits_names_no_line, what_follows_a_wait_does_not_count)
