@@ -226,7 +226,7 @@ static void add_kernels_sentence(
 /* The place with most CPU samples of a cause. */
 struct code_found {
 	struct code_place most;
-	double pct; /* of all samples */
+	double pct; /* of all samples whose place is known, as in the view cpu-lines */
 };
 
 /* Finds it in all processes that count; returns false if none has enough samples. */
@@ -237,6 +237,7 @@ static bool find_code(const struct verdict *verdict, const struct verdict_findin
 	double ns = finding->reach_ns * (double)(nr_steps ? nr_steps : 1);
 	struct code_sum all = {0};
 	struct idmap places;
+	uint64_t nr = 0;
 
 	*found = (struct code_found){0};
 	idmap_init(&places, sizeof(struct code_place));
@@ -251,10 +252,11 @@ static bool find_code(const struct verdict *verdict, const struct verdict_findin
 		const struct code_place *place = idmap_at(&places, i);
 
 		found->most = place->sum.nr > found->most.sum.nr ? *place : found->most;
+		nr += place->sum.nr;
 	}
 	idmap_fini(&places);
-	found->pct = all.nr ? 100 * (double)found->most.sum.nr / (double)all.nr : 0;
-	return all.nr >= MIN_CODE_SAMPLES && found->pct >= MIN_CODE_PCT &&
+	found->pct = nr ? 100 * (double)found->most.sum.nr / (double)nr : 0;
+	return nr >= MIN_CODE_SAMPLES && found->pct >= MIN_CODE_PCT &&
 	       (double)all.cpu_ns >= MIN_CODE_SHARE * ns;
 }
 
@@ -283,6 +285,15 @@ static void add_loader(
 }
 
 /* Without operators nobody knows whether a framework or the program itself was at work. */
+/* Could samples show which code that is? Those of a recording of gprof's that took none. */
+static bool lacks_samples(const struct verdict *verdict)
+{
+	const struct process *process = verdict->figures.first;
+
+	return !*process_fact(process, "trace.format", "") &&
+	       !stream_has_rows(process->stream, table_bit(GPROF_TABLE_cpu_sample));
+}
+
 static void add_user(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
@@ -301,7 +312,9 @@ static void add_user(
 			: verdict->figures.maker == DEVICE_MAKER_OTHER ? "the device"
 								       : "CUDA");
 	} else {
-		buf_printf(out, "The %s code outside of operators, such as Python", what);
+		buf_printf(out, "The %s code outside of operators%s", what,
+			lacks_samples(verdict) ? " (gprof-record --cpu shows which)"
+					       : ", such as Python");
 	}
 }
 

@@ -7,36 +7,50 @@ need REPORT PYTHON TORCH JQ PLAIN
 program=$ROOT/test/python/code.py
 export GPROF_CPU_HZ=997 OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 
-# run CAUSE: the program; its first finding is $finding, the share that it measured $share.
+TRIES=3
+
+# run CAUSE: the program; its first finding is $finding, the share that it measured $share. It was on a CPU for $busy percent.
 run()
 {
 	rm -rf "$GPROF_DIR"
 	record "$TORCH_PYTHON" "$program" "$1"
+	# shellcheck disable=SC2154 # of record
 	is 0 "$rc" "exit status of code.py $1"
-	share=$(cat "$T/out")
+	read -r share busy <"$T/out"
 	summary headline,cpu-lines,notices
 	finding=$(query '.headline.rows[0].finding_1')
-	echo "# $1: $finding; measured $share %"
+	echo "# $1: $finding; measured $share %, on a CPU for $busy % of the time"
 }
 
-# names BEGIN: the finding begins so, and goes on with the line and its share.
-names()
+# is_named BEGIN: does the finding begin so, and go on with the line and its share?
+is_named()
 {
 	local pattern="^$1, ([0-9.]+) % of its CPU samples at code.py\\(([0-9]+)\\): compress;"
-	if [[ $finding =~ $pattern ]]; then
-		ok awk "BEGIN { exit !(${BASH_REMATCH[1]} - $share <= 6 && $share - ${BASH_REMATCH[1]} <= 6) }"
-		is "$(grep -n '# LINE compress' "$program" | cut -d: -f1)" "${BASH_REMATCH[2]}" "line"
-	else
-		mismatch "not as expected: '$1' with a line: $finding"
+	[[ $finding =~ $pattern ]] && [ "${BASH_REMATCH[2]}" = "$line" ] &&
+		awk "BEGIN { exit !(${BASH_REMATCH[1]} - $share <= 6 && $share - ${BASH_REMATCH[1]} <= 6) }"
+}
+
+# names CAUSE BEGIN: so it does where the loop computes for more than half of the time; else, on a busy machine, no line is named.
+names()
+{
+	local times
+	for ((times = 1; times <= TRIES; times++)); do
+		run "$1"
+		[ "${busy%.*}" -lt 60 ] || break
+	done
+	if [ "${busy%.*}" -ge 60 ]; then
+		is_named "$2" || mismatch "not as expected: '$2' with line $line and $share %: $finding"
+	elif [ "${busy%.*}" -le 40 ]; then
+		ok grep -qv "CPU samples" <<<"$finding"
 	fi
 }
 
+line=$(grep -n '# LINE compress' "$program" | cut -d: -f1)
 run compute
 refusal=$(query '[.notices.rows[] | select(.cause == "no CPU samples" or .cause == "no Python stacks of CPU samples").text] | join(" ")')
 [ -z "$refusal" ] || skip "no CPU samples here: $refusal"
-names "The loop runs Python code"
-run load
-names "The loop loads data itself"
+names compute "The loop runs Python code"
+names load "The loop loads data itself"
 run wait
 is "The loop runs code outside of operators, such as Python;" "$(grep -oE '^[^;]*;' <<<"$finding")" "a loop that sleeps"
 finish

@@ -48,9 +48,15 @@ static struct made made_python(const char *name)
 	return made;
 }
 
+/* ns: 0 adds none. */
 static void add_sample(struct made *made, uint32_t task, uint32_t stack, uint64_t time, uint64_t ns)
 {
-	struct gprof_row_cpu_sample *row = gen_row(made->gen, GPROF_TABLE_cpu_sample);
+	struct gprof_row_cpu_sample *row;
+
+	if (!ns) {
+		return;
+	}
+	row = gen_row(made->gen, GPROF_TABLE_cpu_sample);
 
 	row->time = time;
 	row->ns = ns;
@@ -89,6 +95,7 @@ static const char *steps_of(const char *name, const char *op, uint32_t nr_steps,
 		add_sample(&made, LOOP, LOAD, at + 5 * MS, sample_ns);
 		add_sample(&made, LOOP, SAVE, at + 7 * MS, sample_ns);
 		add_sample(&made, LOOP, LOAD, at + 9 * MS, sample_ns);
+		add_sample(&made, LOOP, GPROF_PY_STACK_NOT_READ, at + 8 * MS, sample_ns / 10);
 		for (uint32_t i = 0; step == 2 && i < 40; i++) {
 			add_sample(&made, LOOP, SAVE, at + (20 + i) * MS, sample_ns);
 		}
@@ -121,6 +128,13 @@ START_TEST(samples_in_the_loader_are_the_loader_s)
 
 	has(sentence_of(path, "loader"), "The loop loads data itself, 100.0 % of its CPU samples "
 					 "at train.py(12): forward; ");
+}
+END_TEST
+
+START_TEST(without_samples_the_finding_says_how_to_get_them)
+{
+	has(sentence_of(steps_of("none.gprof", "aten::mm", STEPS, 0), "python_host"),
+		"The loop runs code outside of operators (gprof-record --cpu shows which); ");
 }
 END_TEST
 
@@ -174,5 +188,6 @@ START_TEST(what_follows_a_wait_does_not_count)
 END_TEST
 
 UNIT_SUITE("report/code_samples", samples_of_the_loop_outside_of_operators_count,
-	samples_in_the_loader_are_the_loader_s, few_samples_name_no_line,
-	a_loop_that_mostly_waits_names_no_line, what_follows_a_wait_does_not_count)
+	samples_in_the_loader_are_the_loader_s, without_samples_the_finding_says_how_to_get_them,
+	few_samples_name_no_line, a_loop_that_mostly_waits_names_no_line,
+	what_follows_a_wait_does_not_count)
