@@ -223,41 +223,48 @@ static void add_kernels_sentence(
 	add_longest(verdict, finding, "; largest: ", 2, out);
 }
 
-/* The place with most CPU samples of a cause. */
+/* What CPU samples say of the time that a cause costs. */
 struct code_found {
 	struct code_place most;
-	double pct; /* of all samples whose place is known, as in the view cpu-lines */
+	double pct;	 /* of all samples whose place is known, as in the view cpu-lines */
+	bool has_place;	 /* it computed, and there are enough samples */
+	bool is_waiting; /* it did not: there would have been many more */
 };
 
-/* Finds it in all processes that count; returns false if none has enough samples. */
-static bool find_code(const struct verdict *verdict, const struct verdict_finding *finding,
-	enum code_part part, struct code_found *found)
+/* Looks at the samples of all processes that count. */
+static struct code_found find_code(
+	const struct verdict *verdict, const struct verdict_finding *finding, enum code_part part)
 {
 	size_t nr_steps = verdict->figures.nr_step_rows;
 	double ns = finding->reach_ns * (double)(nr_steps ? nr_steps : 1);
+	struct code_found found = {.pct = 0};
 	struct code_sum all = {0};
 	struct idmap places;
-	uint64_t nr = 0;
+	uint64_t nr = 0, period_ns = 0;
 
-	*found = (struct code_found){0};
 	idmap_init(&places, sizeof(struct code_place));
 	for (size_t i = 0; i < verdict->headline.nr_processes; i++) {
 		const struct headline_process *at = &verdict->headline.processes[i];
 
 		if (at->is_main && at->code) {
 			code_samples_sum(at->code, part, &places, &all);
+			period_ns = at->code->all[0].cpu_ns;
 		}
 	}
 	for (size_t i = 0; i < places.nr; i++) {
 		const struct code_place *place = idmap_at(&places, i);
 
-		found->most = place->sum.nr > found->most.sum.nr ? *place : found->most;
+		found.most = place->sum.nr > found.most.sum.nr ? *place : found.most;
 		nr += place->sum.nr;
 	}
 	idmap_fini(&places);
-	found->pct = nr ? 100 * (double)found->most.sum.nr / (double)nr : 0;
-	return nr >= MIN_CODE_SAMPLES && found->pct >= MIN_CODE_PCT &&
-	       (double)all.cpu_ns >= MIN_CODE_SHARE * ns;
+	found.pct = nr ? 100 * (double)found.most.sum.nr / (double)nr : 0;
+	found.is_waiting = period_ns &&
+			   ns >= MIN_CODE_SAMPLES / MIN_CODE_SHARE * (double)period_ns &&
+			   (double)all.cpu_ns < MIN_CODE_SHARE * ns;
+	found.has_place = nr >= MIN_CODE_SAMPLES && found.pct >= MIN_CODE_PCT &&
+			  (double)all.cpu_ns >= MIN_CODE_SHARE * ns;
+	return found;
 }
 
 /* As ", 61.3 % of its CPU samples at dataset.py(41): load". */
@@ -270,10 +277,10 @@ static void add_code(const struct code_found *found, struct buf *out)
 static void add_loader(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
+	const struct code_found found = find_code(verdict, finding, CODE_LOADER);
 	bool has_gpu = verdict->figures.has_gpu;
-	struct code_found found;
 
-	if (find_code(verdict, finding, CODE_LOADER, &found)) {
+	if (found.has_place) {
 		/* Samples are of the loop's thread: with workers it would only wait. */
 		buf_text(out, has_gpu ? "The GPU waits while the loop loads data"
 				      : "The loop loads data itself");
@@ -285,27 +292,31 @@ static void add_loader(
 }
 
 /* Without operators nobody knows whether a framework or the program itself was at work. */
-/* Could samples show which code that is? Those of a recording of gprof's that took none. */
-static bool lacks_samples(const struct verdict *verdict)
+/* Has gprof recorded that, and could it have recorded such rows as well? */
+static bool could_record(const struct verdict *verdict, unsigned int table)
 {
 	const struct process *process = verdict->figures.first;
 
 	return !*process_fact(process, "trace.format", "") &&
-	       !stream_has_rows(process->stream, table_bit(GPROF_TABLE_cpu_sample));
+	       !stream_has_rows(process->stream, table_bit(table));
 }
 
 static void add_user(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
 	const char *what = verdict->figures.has_gpu ? "GPU waits for" : "loop runs";
-	struct code_found found;
+	const struct code_found found = find_code(verdict, finding, CODE_USER);
 
 	if (verdict->is_in_operators) {
 		buf_text(out, "The GPU waits for the host, mostly in operators");
-	} else if (find_code(verdict, finding, CODE_USER, &found)) {
+	} else if (found.has_place) {
 		buf_printf(out, "The %s %s", what,
 			found.most.is_python ? "Python code" : "code outside of operators");
 		add_code(&found, out);
+	} else if (found.is_waiting && could_record(verdict, GPROF_TABLE_os_call)) {
+		/* Samples are of user mode. */
+		buf_printf(out, "The %s waits or is in the kernel (gprof-record --os shows where)",
+			verdict->figures.has_gpu ? "GPU waits while the host" : "loop");
 	} else if (verdict->figures.has_gpu && !verdict->figures.has_operators) {
 		buf_printf(out, "The GPU waits for what the host does between its calls of %s",
 			verdict->figures.maker == DEVICE_MAKER_AMD     ? "HIP"
@@ -313,8 +324,9 @@ static void add_user(
 								       : "CUDA");
 	} else {
 		buf_printf(out, "The %s code outside of operators%s", what,
-			lacks_samples(verdict) ? " (gprof-record --cpu shows which)"
-					       : ", such as Python");
+			could_record(verdict, GPROF_TABLE_cpu_sample)
+				? " (gprof-record --cpu shows which)"
+				: ", such as Python");
 	}
 }
 

@@ -48,6 +48,15 @@ above()
 	awk -v gprof="$(least "$1.gprof")" -v empty="$(least "$1.empty")" 'BEGIN { print gprof - empty }'
 }
 
+# clock_calls WHAT: a call, alone (plain) or between two reads of the CPU's clock (tsc), ns
+clock_calls()
+{
+	local i
+	for ((i = 0; i < 5; i++)); do
+		LD_LIBRARY_PATH=$B/bench "$B/bench/hook_calls" "$1"
+	done | sort -g | head -1
+}
+
 times()
 {
 	local what version
@@ -69,6 +78,8 @@ times()
 	done
 	show in-place "torch $version, add_ of 1-element tensors, the operator alone" plain empty gprof profiler
 	show add "torch.add of the same, with a new tensor" plain empty gprof profiler shapes off closed
+	awk -v calls="$(clock_calls plain)" -v both="$(clock_calls tsc)" \
+		'BEGIN { printf "two reads of the clock, as an operator needs and as the memory of a tensor does: %.1f ns\n", both - calls }'
 	awk -v op="$(above in-place)" -v add="$(above add)" 'BEGIN { printf "operator.ns %.0f\ntensor.ns %.0f\n", op, add - op }' >"$T/have"
 }
 

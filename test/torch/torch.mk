@@ -36,7 +36,7 @@ torch-programs: $(B)/torch/ops $(B)/torch/fake_host $(B)/torch/fake_linked $(FAK
 
 tests: torch-programs
 
-bench-torch: $(B)/libgprof.so cold
+bench-torch: $(B)/libgprof.so $(B)/bench/hook_calls cold
 	$(Q)test/torch/bench.sh $(B)
 
 .PHONY: torch-programs bench-torch
