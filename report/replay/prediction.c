@@ -14,8 +14,12 @@
 
 #include "report/model/select.h"
 
-/* More steps are evenly thinned out to about so many; of jobs, whose graphs are all in memory. */
+/*
+ * More steps are thinned out to about so many, or to more if they have few events; of jobs, whose
+ * graphs are all in memory, to MAX_JOB_STEPS.
+ */
 #define MAX_STEPS     32u
+#define MAX_EVENTS    50000u /* of all replayed steps, beyond MAX_STEPS */
 #define MAX_JOB_STEPS 16u
 #define MAX_JOB_NODES 4000000u /* 350 MB */
 
@@ -162,10 +166,17 @@ static struct prediction_step *find_step(struct prediction *prediction, uint64_t
 	return step;
 }
 
-/* Ranks count alike, so all thin out to the same steps. */
+/*
+ * One of so many steps that follow each other, but not always the same one of them: what a loop
+ * does in each fourth step is in a fourth of the steps that are replayed. Ranks count alike, so all
+ * thin out to the same steps.
+ */
 static bool wants_step(void *context, uint64_t number)
 {
-	return number % ((struct prediction *)context)->stride == 0;
+	size_t stride = ((struct prediction *)context)->stride;
+	uint64_t mixed = number / stride * 0x9e3779b97f4a7c15u >> 32;
+
+	return number % stride == mixed % stride;
 }
 
 /* As in the budget: from the end of all that steps before launched, to that of what it launched. */
@@ -305,6 +316,15 @@ static size_t nr_selected(const struct process *process)
 	return nr;
 }
 
+/* Returns how many steps of a process that is replayed by itself are enough. */
+static size_t most_steps(const struct process *process)
+{
+	uint64_t nr_events = process->nr_steps ? process->nr_events / process->nr_steps : 0;
+	uint64_t most = MAX_EVENTS / (nr_events ? nr_events : 1);
+
+	return most > MAX_STEPS ? (size_t)most : MAX_STEPS;
+}
+
 /*
  * The stride is the same for all ranks that count alike; the first process decides whether graphs
  * are joined, as the scan has then matched the collectives of all.
@@ -318,7 +338,7 @@ static void begin(void *context, struct process *process)
 	if (!prediction->nr_begun) {
 		prediction->is_joined = prediction->waits.nr_matched && most_job_steps(prediction);
 	}
-	most = prediction->is_joined ? most_job_steps(prediction) : MAX_STEPS;
+	most = prediction->is_joined ? most_job_steps(prediction) : most_steps(process);
 	prediction->process = prediction->nr_begun++;
 	prediction->nr_seen = 0;
 	prediction->stride = (nr_selected(process) + most - 1) / most;

@@ -523,10 +523,59 @@ START_TEST(long_runs_on_the_cpu_are_predicted)
 	verdict_find(verdict);
 	ck_assert_uint_eq(verdict->findings[0].cause, VERDICT_LOADER);
 	ck_assert_double_eq_tol(verdict->findings[0].saved_ns, 40000, 500);
-	/* Evenly thinned out. */
+	/* Thinned out. */
 	ck_assert_uint_ge(prediction_of(&verdict->prediction, 0)->nr_steps, 29);
 	view_destroy(&view_advice, verdict);
 	process_destroy(process);
+}
+END_TEST
+
+/*
+ * A loop that loads data in one of `period` steps, which are too many to be replayed all: the
+ * replayed ones are a sample of them. Returns what the loader costs, and what replacing it saves.
+ */
+static struct verdict_finding loading_each(const char *name, uint64_t period)
+{
+	struct made made = made_open(name);
+	struct verdict_finding finding;
+	struct verdict *verdict;
+	struct process *process;
+	uint64_t at = 100000;
+
+	for (uint64_t step = 0; step < 20480; step++) {
+		bool loads = step % period == 1;
+
+		made_step(&made, at, step);
+		made_op(&made, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", at,
+			at + (loads ? 50000 : 10000), 0);
+		at += loads ? 50000 : 10000;
+		for (uint64_t i = 0; i < 4; i++) {
+			made_op(&made, "aten::mm", at + 1000 * i, at + 1000 * i + 1000, 0);
+		}
+		at += 5000;
+	}
+	made_step(&made, at, 20480);
+	gen_close(made.gen, "exit");
+	verdict = verdict_of(made.path, &process);
+	verdict_find(verdict);
+	finding = verdict->findings[0];
+	ck_assert_uint_eq(finding.cause, VERDICT_LOADER);
+	ck_assert_uint_ge(prediction_of(&verdict->prediction, 0)->nr_steps, 5000);
+	ck_assert_uint_lt(prediction_of(&verdict->prediction, 0)->nr_steps, 15000);
+	view_destroy(&view_advice, verdict);
+	process_destroy(process);
+	return finding;
+}
+
+START_TEST(steps_that_are_replayed_are_a_fair_sample)
+{
+	for (uint64_t period = 2; period <= 4; period++) {
+		struct verdict_finding finding = loading_each("sample.gprof", period);
+		double steps_ns = (double)(50000 + (period - 1) * 10000) / (double)period;
+
+		ck_assert_double_eq_tol(finding.reach_ns, steps_ns, steps_ns / 100);
+		ck_assert_double_eq_tol(finding.saved_ns, steps_ns, steps_ns / 100);
+	}
 }
 END_TEST
 
@@ -713,6 +762,6 @@ UNIT_SUITE("report/verdict", idle_time_belongs_to_what_the_launching_thread_did,
 	freeing_is_allocation, on_the_cpu_code_outside_of_operators_is_a_cause,
 	operators_that_take_nearly_all_without_gpus_are_a_verdict,
 	kernels_that_take_nearly_all_are_named, long_runs_on_the_cpu_are_predicted,
-	kernels_without_names_are_said_to_be_that,
+	steps_that_are_replayed_are_a_fair_sample, kernels_without_names_are_said_to_be_that,
 	a_loader_is_a_cause_also_where_nothing_is_trained, names_of_kernels_fit_two_lines,
 	more_steps_take_no_more_memory_for_times)
