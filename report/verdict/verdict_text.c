@@ -270,8 +270,11 @@ static struct code_found find_code(
 /* As ", 61.3 % of its CPU samples at dataset.py(41): load". */
 static void add_code(const struct code_found *found, struct buf *out)
 {
+	size_t nr_bytes;
+	const char *text = string_pool_text(found->most.place, &nr_bytes);
+
 	buf_printf(out, ", %.1f %% of its CPU samples at ", found->pct);
-	add_name(found->most.place, out);
+	text_add_cut(out, text, nr_bytes, VERDICT_CODE_WIDTH);
 }
 
 static void add_loader(

@@ -150,7 +150,7 @@ static bool add_sorted_lines(struct figure_lines *lines, const struct python_lin
 			figure_lines_begin(lines, "Python");
 		}
 		buf_printf(&item, "%.1f %%%s at ", share_pct, nr ? "" : " of Python's CPU samples");
-		text_add_shown(&item, text, nr_bytes, 0);
+		text_add_cut(&item, text, nr_bytes, VERDICT_CODE_WIDTH);
 		buf_char(&item, '\0');
 		figure_lines_add(lines, item.bytes);
 		buf_fini(&item);
@@ -192,6 +192,34 @@ static void add_findings(const struct verdict *verdict, struct figure_lines *lin
 	}
 }
 
+static void add_shares(struct figure_lines *lines, const struct headline_figures *figures)
+{
+	if (figures->has_parts && figures->parts_ns) {
+		headline_add_cpu_shares(lines, figures);
+	}
+}
+
+/*
+ * The lines of Python stand for the shares where no framework runs, and beside them where no
+ * finding says what takes the time.
+ */
+static void add_host(
+	struct figure_lines *lines, const struct headline_view *view, const struct verdict *verdict)
+{
+	const struct headline_figures *figures = &verdict->figures;
+
+	if (figures->has_gpu) {
+		add_shares(lines, figures);
+	} else if (figures->has_operators) {
+		add_shares(lines, figures);
+		if (!verdict->nr) {
+			add_python_lines(lines, &view->input);
+		}
+	} else if (!add_python_lines(lines, &view->input)) {
+		add_shares(lines, figures);
+	}
+}
+
 /* ---- all of it ---- */
 
 static char *make_lines(
@@ -205,11 +233,8 @@ static char *make_lines(
 	headline_add_step(&lines, figures);
 	if (figures->has_parts && figures->parts_ns && figures->has_gpu) {
 		headline_add_gpu_shares(&lines, figures);
-	} else if (figures->has_gpu || figures->has_operators ||
-		   !add_python_lines(&lines, &view->input)) {
-		if (figures->has_parts && figures->parts_ns) {
-			headline_add_cpu_shares(&lines, figures);
-		}
+	} else {
+		add_host(&lines, view, verdict);
 	}
 	headline_add_outliers(&lines, figures);
 	add_flops(&lines, figures);

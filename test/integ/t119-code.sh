@@ -53,4 +53,9 @@ names compute "The loop runs Python code"
 names load "The loop loads data itself"
 run wait
 is "The loop waits or is in the kernel (gprof-record --os shows where);" "$(grep -oE '^[^;]*;' <<<"$finding")" "a loop that sleeps"
+# Without steps no finding says what takes the time; the line of Python stands beside the shares of the CPU.
+run infer
+"$REPORT" "$GPROF_DIR" >"$T/first" 2>&1
+ok grep -q '^CPU .* in operators' "$T/first"
+ok grep -qE "(^Python|^ ) +[0-9.]+ %( of Python's CPU samples)? at code.py\\($line\\): compress" "$T/first"
 finish

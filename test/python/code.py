@@ -5,6 +5,7 @@ A training on the CPU by PyTorch whose time goes into Python: code.py CAUSE
     compute   between operators, in two functions
     load      the same two in the data loader, which has no workers
     wait      the first of them sleeps, so the CPU samples are not where the time is
+    infer     nothing is trained, so there are no steps
 
 A second thread computes, too. Prints the share of compress() in the time of both functions, in percent, by the CPU clock
 of the loop's thread, which the share of CPU samples must be; and of the whole time of both how much that is: on a busy machine
@@ -70,7 +71,11 @@ thread = threading.Thread(target=beside)
 thread.start()
 model = torch.nn.Linear(64, 64)
 optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
-for batch in DataLoader(Batches()):
+for _ in range(STEPS if cause == "infer" else 0):
+    both()
+    with torch.no_grad():
+        model(torch.ones(64))
+for batch in DataLoader(Batches()) if cause != "infer" else ():
     if cause != "load":
         both()
     optimizer.zero_grad()
