@@ -90,6 +90,8 @@ static struct drain_state {
 	uint64_t nr_windows;
 	bool is_late; /* forked after CUDA was in use; the notice is still missing */
 	atomic_bool is_leaving;
+	/* Counts were taken, and are in no group of the stream yet. */
+	atomic_bool has_open_counts;
 	atomic_uint nr_asked, nr_answered; /* by drain_catch_up */
 	atomic_uint switch_to;		   /* by drain_switch, 0: nothing new */
 	atomic_bool is_stopping;
@@ -217,16 +219,9 @@ static void emit_os_count(void *now, unsigned int call, uint64_t nr, uint64_t by
 	ring_emit(&row, GPROF_TABLE_os_count, NULL, 0);
 }
 
-void drain_leave_counts(void)
-{
-	uint64_t now = clock_raw();
-
-	ring_take_counts(emit_count, &now);
-	os_counts_take(emit_os_count, &now);
-}
-
 static void take_counts(uint64_t now)
 {
+	atomic_store(&drain.has_open_counts, true);
 	ring_take_counts(add_count, &now);
 	os_counts_take(add_os_count, &now);
 	drain.counted = now;
@@ -278,6 +273,7 @@ static void write_group(uint64_t now)
 	group->newest_correlation = correlation_ids_newest();
 	ring_positions(add_position, &now);
 	batch_write_all();
+	atomic_store(&drain.has_open_counts, false);
 	ring_release();
 }
 
@@ -297,6 +293,7 @@ static void flush(bool is_last)
 	dictionary_look();
 	if (stream_is_full()) {
 		batch_drop_all();
+		atomic_store(&drain.has_open_counts, false);
 		if (!is_last && ring_fill() < FLUSH_FILL && now_ns - drain.grouped_ns < FULL_NS) {
 			return;
 		}
@@ -690,6 +687,27 @@ static bool wait_until(bool (*is_over)(unsigned int number), unsigned int number
 		target_pause(MOMENT_NS);
 	}
 	return true;
+}
+
+static bool has_written_counts(unsigned int unused)
+{
+	(void)unused;
+	return !atomic_load(&drain.has_open_counts);
+}
+
+/*
+ * A reader takes rows from the ring that no closed group of the stream has; what was counted, the
+ * drain has taken before it closes the group. So these are written before the program is replaced.
+ */
+void drain_leave_counts(void)
+{
+	uint64_t now = clock_raw();
+
+	ring_take_counts(emit_count, &now);
+	os_counts_take(emit_os_count, &now);
+	if (!has_written_counts(0)) {
+		wait_until(has_written_counts, 0);
+	}
 }
 
 static bool is_caught_up(unsigned int number)

@@ -295,13 +295,13 @@ static void add_loader(
 }
 
 /* Without operators nobody knows whether a framework or the program itself was at work. */
-/* Has gprof recorded that, and could it have recorded such rows as well? */
-static bool could_record(const struct verdict *verdict, unsigned int table)
+/* Has gprof recorded that, and could it have recorded calls of the operating system as well? */
+static bool lacks_os_calls(const struct verdict *verdict)
 {
 	const struct process *process = verdict->figures.first;
 
 	return !*process_fact(process, "trace.format", "") &&
-	       !stream_has_rows(process->stream, table_bit(table));
+	       !stream_has_rows(process->stream, table_bit(GPROF_TABLE_os_call));
 }
 
 static void add_user(
@@ -316,7 +316,7 @@ static void add_user(
 		buf_printf(out, "The %s %s", what,
 			found.most.is_python ? "Python code" : "code outside of operators");
 		add_code(&found, out);
-	} else if (found.is_waiting && could_record(verdict, GPROF_TABLE_os_call)) {
+	} else if (found.is_waiting && lacks_os_calls(verdict)) {
 		/* Samples are of user mode. */
 		buf_printf(out, "The %s waits or is in the kernel (gprof-record --os shows where)",
 			verdict->figures.has_gpu ? "GPU waits while the host" : "loop");
@@ -326,10 +326,7 @@ static void add_user(
 			: verdict->figures.maker == DEVICE_MAKER_OTHER ? "the device"
 								       : "CUDA");
 	} else {
-		buf_printf(out, "The %s code outside of operators%s", what,
-			could_record(verdict, GPROF_TABLE_cpu_sample)
-				? " (gprof-record --cpu shows which)"
-				: ", such as Python");
+		buf_printf(out, "The %s code outside of operators, such as Python", what);
 	}
 }
 

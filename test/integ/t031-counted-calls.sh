@@ -62,6 +62,15 @@ is 137 $rc "status of a killed program"
 summary api
 is 15000 "$(calls cudaGetDevice calls)" "calls of it"
 
+# Another program replaces it, at whatever moment of the recorder's: what that has just taken is not lost.
+rm -rf "$GPROF_DIR"
+gcc -O1 -o "$T/replaced" test/calls/replaced.c "$SIM/libcudart.so.13" || exit 1
+for i in {0..99}; do
+	GPROF_FLUSH_MS=10 record "$T/replaced" 20 $((2000 + 80 * i)) || exit 1
+done
+find "$GPROF_DIR" -name "*.gprof" -o -name "*.part" | xargs "$REPORT" summary --view api --format json >"$T/json" 2>>"$T/err"
+is 4000 "$(jq '[.api.rows[].calls] | add' "$T/json")" "calls of 100 programs that others replaced"
+
 rm -rf "$GPROF_DIR"
 GPROF_CALLS=all record "$T/counted" 5000
 summary api

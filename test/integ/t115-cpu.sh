@@ -50,9 +50,18 @@ two=$(samples samples work_two)
 ok test "$((one + two + three))" -ge 200
 is_near 75 "$(share "$three" "$one")" 8 "share of work_three in the main thread"
 is_near 66.7 "$(share "$two" "$one")" 12 "share of work_two beside work_one"
-is "$three" "$(samples total_samples call_three)" "samples on behalf of call_three"
+# on_behalf FUNCTION OF: so many samples are of it and what it called; few are at a function's first instruction, where the
+# frame that names its caller is not made yet.
+on_behalf()
+{
+	local have
+	have=$(samples total_samples "$1")
+	[ "$have" -le "$2" ] && [ "$have" -ge $(($2 - 1 - $2 / 200)) ] || mismatch "not as expected: samples on behalf of $1: want $2, have $have"
+}
+
+on_behalf call_three "$three"
 is 0 "$(samples samples call_three)" "samples in call_three itself"
-is $((three + one)) "$(samples total_samples main)" "samples on behalf of main"
+on_behalf main $((three + one))
 is "s_cpu" "$(query '[.cpu.rows[] | select(.name == "work_three").file] | join(" ")')" "file"
 is "work_two" "$(query '.cpu_threads.rows[] | select(.name == "s_cpu worker").function')" "hottest function of the worker"
 is "work_three" "$(query '[.cpu_threads.rows[] | select(.name == "s_cpu")][0].function')" "hottest function of the main thread"
