@@ -15,11 +15,11 @@
 #include "report/model/select.h"
 
 /*
- * More steps are thinned out to about so many, or to more if they have few events; of jobs, whose
- * graphs are all in memory, to MAX_JOB_STEPS.
+ * A long run is sampled: MAX_STEPS of its steps are replayed, or more as long as they have at most
+ * MAX_EVENTS events. The graphs of a job are all in memory, so MAX_JOB_STEPS of its steps are.
  */
 #define MAX_STEPS     32u
-#define MAX_EVENTS    50000u /* of all replayed steps, beyond MAX_STEPS */
+#define MAX_EVENTS    50000u
 #define MAX_JOB_STEPS 16u
 #define MAX_JOB_NODES 4000000u /* 350 MB */
 
@@ -167,16 +167,16 @@ static struct prediction_step *find_step(struct prediction *prediction, uint64_t
 }
 
 /*
- * One of so many steps that follow each other, but not always the same one of them: what a loop
- * does in each fourth step is in a fourth of the steps that are replayed. Ranks count alike, so all
- * thin out to the same steps.
+ * Picks one step of each `stride` consecutive ones, at a position that changes from group to group.
+ * A fixed position would distort loops that do something in every fourth step: either all replayed
+ * steps would have it, or none. The number of the step decides, so all ranks pick the same steps.
  */
 static bool wants_step(void *context, uint64_t number)
 {
 	size_t stride = ((struct prediction *)context)->stride;
-	uint64_t mixed = number / stride * 0x9e3779b97f4a7c15u >> 32;
+	uint64_t position = (number / stride * 0x9e3779b97f4a7c15u >> 32) % stride;
 
-	return number % stride == mixed % stride;
+	return number % stride == position;
 }
 
 /* As in the budget: from the end of all that steps before launched, to that of what it launched. */
@@ -316,12 +316,20 @@ static size_t nr_selected(const struct process *process)
 	return nr;
 }
 
-/* Returns how many steps of a process that is replayed by itself are enough. */
-static size_t most_steps(const struct process *process)
+/*
+ * Returns how many steps of each process are replayed if processes are replayed by themselves. It
+ * is the same number for all of them, so that their ranks pick the same steps.
+ */
+static size_t most_steps(const struct prediction *prediction)
 {
-	uint64_t nr_events = process->nr_steps ? process->nr_events / process->nr_steps : 0;
-	uint64_t most = MAX_EVENTS / (nr_events ? nr_events : 1);
+	uint64_t nr_events = 0, most;
 
+	for (size_t i = 0; i < prediction->input->nr_processes; i++) {
+		const struct process *process = prediction->input->processes[i];
+
+		nr_events += has_steps(process) ? process->nr_events / process->nr_steps + 1 : 0;
+	}
+	most = nr_events ? MAX_EVENTS / nr_events : 0;
 	return most > MAX_STEPS ? (size_t)most : MAX_STEPS;
 }
 
@@ -338,7 +346,7 @@ static void begin(void *context, struct process *process)
 	if (!prediction->nr_begun) {
 		prediction->is_joined = prediction->waits.nr_matched && most_job_steps(prediction);
 	}
-	most = prediction->is_joined ? most_job_steps(prediction) : most_steps(process);
+	most = prediction->is_joined ? most_job_steps(prediction) : most_steps(prediction);
 	prediction->process = prediction->nr_begun++;
 	prediction->nr_seen = 0;
 	prediction->stride = (nr_selected(process) + most - 1) / most;

@@ -4,8 +4,8 @@
  * of a run, of each process or, where collectives match, of the job. It gathers its steps in the
  * pass of the view that it is a part of.
  *
- * Of the steps that count (counted_steps.h), those of long runs are thinned out. The first
- * step is left out: what ran before it is not known. A process without steps counts as one step.
+ * Of the steps that count (counted_steps.h), long runs have a sample replayed. The first step is
+ * left out: what ran before it is not known. A process without steps counts as one step.
  *
  * A step of a job takes as long as in its slowest process, the one whose steps are longest on
  * average, as in headline.h; a changed one as in what is then the slowest. Without stragglers it

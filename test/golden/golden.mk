@@ -8,7 +8,7 @@ golden-check: $(B)/gprof-report
 REPORT_TEST_BIN := $(patsubst %.c,$(B)/%,$(wildcard test/unit/test_report_*.c))
 ifeq ($(SAN),thread)
 # Those of modules with threads.
-REPORT_TEST_BIN := $(filter %_read_ahead %_gzip_out %_kineto %_kineto_damage %_kineto_rows %_op_load %_stream_file %_stream_in,$(REPORT_TEST_BIN))
+REPORT_TEST_BIN := $(filter %_read_ahead %_gzip_out %_kineto %_kineto_damage %_kineto_rows %_op_load %_stream_file %_stream_in %_many,$(REPORT_TEST_BIN))
 endif
 REPORT_TEST_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard test/unit/report_*.c))
 
