@@ -90,8 +90,7 @@ static struct drain_state {
 	uint64_t nr_windows;
 	bool is_late; /* forked after CUDA was in use; the notice is still missing */
 	atomic_bool is_leaving;
-	/* Counts were taken, and are in no group of the stream yet. */
-	atomic_bool has_open_counts;
+	atomic_bool has_open_counts; /* it took counts that no closed group of the stream has yet */
 	atomic_uint nr_asked, nr_answered; /* by drain_catch_up */
 	atomic_uint switch_to;		   /* by drain_switch, 0: nothing new */
 	atomic_bool is_stopping;
@@ -696,8 +695,9 @@ static bool has_written_counts(unsigned int unused)
 }
 
 /*
- * A reader takes rows from the ring that no closed group of the stream has; what was counted, the
- * drain has taken before it closes the group. So these are written before the program is replaced.
+ * Rows stay in the ring until a closed group of the stream has them, so a reader finds them after
+ * an exec. Counts do not: the drain takes them first and closes the group later. An exec in between
+ * would lose them, so this waits for the group.
  */
 void drain_leave_counts(void)
 {

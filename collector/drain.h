@@ -62,8 +62,8 @@ bool drain_switch(bool is_on);
 
 /*
  * Writes what was only counted so far as rows of the calling thread's ring, which outlives the
- * program: another one replaces it. Waits for counts that are just being written, as
- * drain_catch_up does. Any thread.
+ * program: another one replaces it. If the drain is writing counts, waits for it as drain_catch_up
+ * does. Any thread.
  */
 void drain_leave_counts(void);
 

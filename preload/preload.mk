@@ -4,7 +4,7 @@
 COLLECTOR_SRC := $(wildcard collector/*.c collector/*/*.c)
 OS_SRC        := $(wildcard preload/os/*.c)
 PRELOAD_SRC   := $(filter-out $(OS_SRC),$(wildcard preload/*.c preload/*/*.c))
-# The wrappers, most of the code and the names of all calls, come last: what each start reads lies together then.
+# hook.c has most of the code and the names of all calls. It comes last, so that what each start reads lies on few pages.
 PRELOAD_OBJ   := $(patsubst %.c,$(B)/%.o,$(filter-out %/hook.c,$(PRELOAD_SRC)) $(COLLECTOR_SRC) preload/hook/hook.c)
 ZSTD_A        ?= $(firstword $(wildcard $(addsuffix /libzstd.a,/usr/lib/$(shell $(CC) -dumpmachine) /usr/local/lib /usr/lib64 /usr/lib)))
 

@@ -355,7 +355,8 @@ static __attribute__((noinline)) void end_rare_call(
 
 /*
  * The calls that frameworks make by the million: launches, copies, and the events that order
- * streams and the allocator's blocks. With the code in each of them a call takes 2 ns less.
+ * streams and the allocator's blocks. Each has its own copy of the code that begins and ends a
+ * call, which saves 2 ns a call.
  */
 #define IS_FREQUENT(id)                                                                 \
 	((id) == HOOK_cudaLaunchKernel || (id) == HOOK___cudaLaunchKernel ||            \

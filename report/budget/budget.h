@@ -236,7 +236,7 @@ struct budget {
 	uint32_t (*site_of)(
 		void *context, uint32_t name, const struct op_call *call, const struct op *op);
 	void *gap_context;
-	/* Counts samples in gaps that no wait opened, and in loaders; NULL: nobody asks. */
+	/* Gets the CPU samples of each gap, see code_samples.h; NULL: nobody asks. */
 	struct code_samples *code;
 	/* with site_of: */
 	struct gap_owners owners;

@@ -159,7 +159,7 @@ static void add_late(struct sweep *sweep, struct budget_gap *gap, enum budget_pa
 {
 	gap->ns[part - BUDGET_HOST] = gap->end - begin;
 	if (sweep->budget->has_late) {
-		host_sweep_add(&sweep->host, slot, begin, gap->end, sweep->step->late_ns);
+		host_sweep_add(&sweep->host, slot, begin, gap->end, sweep->step->late_ns, NULL);
 	}
 }
 
@@ -206,9 +206,7 @@ static void divide_gap(struct sweep *sweep, struct budget_gap *gap)
 		return;
 	}
 	add_late(sweep, gap, BUDGET_LATENCY, slot, launched);
-	sweep->host.code = sweep->budget->code;
-	host_sweep_add(&sweep->host, slot, begin, launched, gap->ns);
-	sweep->host.code = NULL;
+	host_sweep_add(&sweep->host, slot, begin, launched, gap->ns, sweep->budget->code);
 	gap->is_of_host = true;
 	gap->is_drained = is_drained(sweep, gap, slot);
 }

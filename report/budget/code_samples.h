@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CPU samples of the loop's thread, for the parts of the budget that no event explains: where the
- * program's own code was while the GPU waited for it, or, without a GPU, in a step.
+ * Assigns the CPU samples of the loop's thread to the parts of the budget that no event explains.
+ * They show which code of the program ran while the GPU waited for it or, without a GPU, in a step.
  *
  * Memory: 24 bytes for each sample of that thread, 8.6 MB for an hour at 99 Hz.
  */
@@ -12,7 +12,7 @@
 #include "report/util/idmap.h"
 
 enum code_part {
-	CODE_USER,   /* nothing that is recorded, in a range of the user or in none */
+	CODE_USER,   /* the thread did nothing that is recorded, but for ranges of the user */
 	CODE_LOADER, /* in the data loader */
 	NR_CODE_PARTS,
 };
@@ -23,9 +23,15 @@ struct code_sample {
 	uint64_t cpu_ns;  /* that it stands for */
 };
 
-/* How many samples there are, and the CPU time that they stand for. */
+/* The number of samples, and the CPU time that they stand for. */
 struct code_sum {
 	uint64_t nr, cpu_ns;
+};
+
+/* A sample of the gap that is being divided. */
+struct code_open {
+	size_t sample;
+	enum code_part part;
 };
 
 struct code_samples {
@@ -36,10 +42,7 @@ struct code_samples {
 	size_t at; /* all[at] and later samples have been passed */
 	struct counted_steps counted;
 	struct idmap stacks; /* struct code_stack, of the steps that count */
-	struct code_open {
-		size_t sample;
-		enum code_part part;
-	} * open; /* of the gap that is being divided */
+	struct code_open *open;
 	size_t nr_open, open_capacity;
 };
 
@@ -47,17 +50,17 @@ struct code_samples {
 struct code_samples *code_samples_create(struct process *process);
 void code_samples_destroy(struct code_samples *samples);
 
-/* Opens those from `begin` up to `end`. Times must fall from call to call. */
+/* Opens the samples from `begin_ns` up to `end_ns`. Times must fall from call to call. */
 void code_samples_open(
 	struct code_samples *samples, enum code_part part, uint64_t begin_ns, uint64_t end_ns);
 
 /*
- * Closes all that are open: counts them if their step counts. is_drained: a wait opened their gap,
- * so only the data loader has a part of it.
+ * Closes the open samples, and counts them if `step` counts. is_drained: a wait opened their gap,
+ * so only those in the data loader count.
  */
 void code_samples_close(struct code_samples *samples, uint32_t step, bool is_drained);
 
-/* By its place, a number of string_pool.h. */
+/* The samples at one place in the code, which is a number of string_pool.h. */
 struct code_place {
 	uint32_t place;
 	bool is_python;
@@ -66,8 +69,8 @@ struct code_place {
 
 /*
  * Adds the samples of a part to *all, and to `sums` (struct code_place by its place) those whose
- * code is known: "dataset.py(41): load", or the innermost function of machine code in a
- * program without Python.
+ * place is known: a line of Python as "dataset.py(41): load" or, in a thread without Python, the
+ * innermost function of machine code.
  */
 void code_samples_sum(const struct code_samples *samples, enum code_part part, struct idmap *sums,
 	struct code_sum *all);

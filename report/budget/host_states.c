@@ -70,7 +70,6 @@ bool host_states_are_many(const struct host_states *states, size_t most)
 void host_sweep_begin(struct host_sweep *sweep, struct host_states *states)
 {
 	sweep->states = states;
-	sweep->code = NULL;
 	sweep->launching = 0;
 	for (unsigned int slot = 0; slot < HOST_THREADS; slot++) {
 		sweep->has[slot] = states->slots[slot].used;
@@ -190,8 +189,8 @@ static void open_samples(
  * look-up shortens the stretch to the time in which its answer holds. Threads that are known to
  * have worked beside it need no further one.
  */
-void host_sweep_add(
-	struct host_sweep *sweep, unsigned int slot, uint64_t begin, uint64_t end, uint64_t *ns)
+void host_sweep_add(struct host_sweep *sweep, unsigned int slot, uint64_t begin, uint64_t end,
+	uint64_t *ns, struct code_samples *code)
 {
 	const unsigned int others = sweep->launching & ~(1u << slot);
 	uint64_t now = end;
@@ -208,8 +207,8 @@ void host_sweep_add(
 
 		beside |= working(sweep, others & ~(unsigned int)beside, now, &until);
 		ns[state] += now - until;
-		if (sweep->code) {
-			open_samples(sweep->code, state, until, now);
+		if (code) {
+			open_samples(code, state, until, now);
 		}
 		if (WORK >> own & 1) {
 			sweep->work_begin = until;

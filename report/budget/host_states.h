@@ -114,7 +114,6 @@ struct host_sweep {
 	 */
 	uint64_t work_begin;
 	uint16_t beside;
-	struct code_samples *code; /* host_sweep_add opens those of such states; or NULL */
 };
 
 void host_sweep_begin(struct host_sweep *sweep, struct host_states *states);
@@ -123,10 +122,11 @@ void host_sweep_begin(struct host_sweep *sweep, struct host_states *states);
  * Adds the time from `begin` to `end` to ns[NR_HOST_STATES + 1] by state: by what the thread of
  * `slot` did; where it did nothing that is recorded, by what others that launch did, and by
  * operators, loaders and collections of the rest: while a thread collects, no other runs Python.
- * HOST_OTHERS: by what any thread did. Times must fall from call to call.
+ * HOST_OTHERS: by what any thread did. Times must fall from call to call. Opens the samples of
+ * `code` that lie in user code or in the data loader; NULL: there are none.
  */
-void host_sweep_add(
-	struct host_sweep *sweep, unsigned int slot, uint64_t begin, uint64_t end, uint64_t *ns);
+void host_sweep_add(struct host_sweep *sweep, unsigned int slot, uint64_t begin, uint64_t end,
+	uint64_t *ns, struct code_samples *code);
 
 /* Was the thread of `slot` in that state just before a time, and until then at least? */
 bool host_sweep_is_in(

@@ -29,7 +29,7 @@
 
 /* Columns of a name in a sentence, which fits two lines of a terminal with its label. */
 #define VERDICT_NAME_WIDTH 32u
-/* The same for a place in the code: a file, a line and a function. */
+/* Columns of a place in the code: a file, a line and a function. */
 #define VERDICT_CODE_WIDTH 36u
 
 extern const char *const verdict_cause_names[NR_VERDICT_CAUSES];

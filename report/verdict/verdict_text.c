@@ -22,11 +22,11 @@
 /* Columns of a terminal for a sentence, beside its label. */
 #define LINE_WIDTH 76u
 
-/* Fewer CPU samples, or a smaller share of them in percent, name no place in the code. */
+/* A place in the code is named if there are so many CPU samples, and it has this share. */
 #define MIN_CODE_SAMPLES 20u
 #define MIN_CODE_PCT	 10.0
 
-/* Where less of the time was computed, the code mostly waited, and samples do not show where. */
+/* A thread that was on a CPU for a smaller share of the time mostly waited. */
 #define MIN_CODE_SHARE 0.5
 
 /* The costs of places that are a cause's own: bits of enum gap_cost. */
@@ -223,21 +223,22 @@ static void add_kernels_sentence(
 	add_longest(verdict, finding, "; largest: ", 2, out);
 }
 
-/* What CPU samples say of the time that a cause costs. */
+/* The CPU samples in the time that a cause costs. */
 struct code_found {
 	struct code_place most;
-	double pct;	 /* of all samples whose place is known, as in the view cpu-lines */
-	bool has_place;	 /* it computed, and there are enough samples */
-	bool is_waiting; /* it did not: there would have been many more */
+	double pct;	 /* its share of the samples with a known place, as in the view cpu-lines */
+	bool has_place;	 /* the thread mostly computed, and `most` has enough samples */
+	bool is_waiting; /* the thread mostly did not compute in user mode */
 };
 
-/* Looks at the samples of all processes that count. */
+/* Sums the samples of all processes that count. */
 static struct code_found find_code(
 	const struct verdict *verdict, const struct verdict_finding *finding, enum code_part part)
 {
 	size_t nr_steps = verdict->figures.nr_step_rows;
 	double ns = finding->reach_ns * (double)(nr_steps ? nr_steps : 1);
-	struct code_found found = {.pct = 0};
+	double least_ns = MIN_CODE_SHARE * ns;
+	struct code_found found = {.is_waiting = true};
 	struct code_sum all = {0};
 	struct idmap places;
 	uint64_t nr = 0, period_ns = 0;
@@ -250,6 +251,10 @@ static struct code_found find_code(
 			code_samples_sum(at->code, part, &places, &all);
 			period_ns = at->code->all[0].cpu_ns;
 		}
+		/* Missing samples do not show that a thread waited. */
+		if (at->is_main && (!at->code || process_missing(at->process))) {
+			found.is_waiting = false;
+		}
 	}
 	for (size_t i = 0; i < places.nr; i++) {
 		const struct code_place *place = idmap_at(&places, i);
@@ -259,11 +264,11 @@ static struct code_found find_code(
 	}
 	idmap_fini(&places);
 	found.pct = nr ? 100 * (double)found.most.sum.nr / (double)nr : 0;
-	found.is_waiting = period_ns &&
-			   ns >= MIN_CODE_SAMPLES / MIN_CODE_SHARE * (double)period_ns &&
-			   (double)all.cpu_ns < MIN_CODE_SHARE * ns;
 	found.has_place = nr >= MIN_CODE_SAMPLES && found.pct >= MIN_CODE_PCT &&
-			  (double)all.cpu_ns >= MIN_CODE_SHARE * ns;
+			  (double)all.cpu_ns >= least_ns;
+	found.is_waiting = found.is_waiting && period_ns &&
+			   least_ns >= MIN_CODE_SAMPLES * (double)period_ns &&
+			   (double)all.cpu_ns < least_ns;
 	return found;
 }
 
@@ -284,7 +289,7 @@ static void add_loader(
 	bool has_gpu = verdict->figures.has_gpu;
 
 	if (found.has_place) {
-		/* Samples are of the loop's thread: with workers it would only wait. */
+		/* If workers loaded the data, the loop's thread would only wait. */
 		buf_text(out, has_gpu ? "The GPU waits while the loop loads data"
 				      : "The loop loads data itself");
 		add_code(&found, out);
@@ -295,15 +300,6 @@ static void add_loader(
 }
 
 /* Without operators nobody knows whether a framework or the program itself was at work. */
-/* Has gprof recorded that, and could it have recorded calls of the operating system as well? */
-static bool lacks_os_calls(const struct verdict *verdict)
-{
-	const struct process *process = verdict->figures.first;
-
-	return !*process_fact(process, "trace.format", "") &&
-	       !stream_has_rows(process->stream, table_bit(GPROF_TABLE_os_call));
-}
-
 static void add_user(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
@@ -316,9 +312,8 @@ static void add_user(
 		buf_printf(out, "The %s %s", what,
 			found.most.is_python ? "Python code" : "code outside of operators");
 		add_code(&found, out);
-	} else if (found.is_waiting && lacks_os_calls(verdict)) {
-		/* Samples are of user mode. */
-		buf_printf(out, "The %s waits or is in the kernel (gprof-record --os shows where)",
+	} else if (found.is_waiting) {
+		buf_printf(out, "The %s mostly waits or is in the kernel",
 			verdict->figures.has_gpu ? "GPU waits while the host" : "loop");
 	} else if (verdict->figures.has_gpu && !verdict->figures.has_operators) {
 		buf_printf(out, "The GPU waits for what the host does between its calls of %s",

@@ -200,8 +200,8 @@ static void add_shares(struct figure_lines *lines, const struct headline_figures
 }
 
 /*
- * The lines of Python stand for the shares where no framework runs, and beside them where no
- * finding says what takes the time.
+ * A program without a framework has no shares to show, so its lines of Python stand here. With a
+ * framework they follow the shares if no finding says what takes the time.
  */
 static void add_host(
 	struct figure_lines *lines, const struct headline_view *view, const struct verdict *verdict)

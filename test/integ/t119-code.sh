@@ -52,7 +52,7 @@ refusal=$(query '[.notices.rows[] | select(.cause == "no CPU samples" or .cause 
 names compute "The loop runs Python code"
 names load "The loop loads data itself"
 run wait
-is "The loop waits or is in the kernel (gprof-record --os shows where);" "$(grep -oE '^[^;]*;' <<<"$finding")" "a loop that sleeps"
+is "The loop mostly waits or is in the kernel;" "$(grep -oE '^[^;]*;' <<<"$finding")" "a loop that sleeps"
 # Without steps no finding says what takes the time; the line of Python stands beside the shares of the CPU.
 run infer
 "$REPORT" "$GPROF_DIR" >"$T/first" 2>&1

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams of a few KB that name more different things than any program: the time that they take
- * must grow with their number. How long that is depends on the machine and on the build, so two
- * numbers are compared: what compares each with each takes 16 times as long for four times as many.
+ * Streams of a few KB that name more different things than any program does. The CPU time must grow
+ * linearly with their number. Machine and build decide how long that is, so each test compares two
+ * numbers: code that compares each thing with each takes 16 times as long for four times as many.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,12 +14,12 @@
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"
 
-#define MANY	    100000u
-#define MORE	    4u /* times as many */
-#define MOST_GROWTH 8u /* of the time: between MORE and its square */
-#define TRIES	    3u /* another process may have the caches of one */
+#define MANY	   100000u
+#define MORE	   4u /* factor between the two numbers */
+#define MAX_GROWTH 8u /* of the CPU time: linear code has 4, quadratic code 16 */
+#define TRIES	   3u /* other processes disturb a single measurement */
 
-/* What this process has computed. */
+/* Returns the CPU time of this process. */
 static uint64_t cpu_ns(void)
 {
 	struct timespec t;
@@ -40,7 +40,7 @@ static void grows_with_number(void (*handle)(uint32_t nr))
 		handle(MANY);
 		few_ns = middle - begin;
 		many_ns = cpu_ns() - middle;
-		if (many_ns <= MOST_GROWTH * few_ns)
+		if (many_ns <= MAX_GROWTH * few_ns)
 			return;
 	}
 	ck_abort_msg("%lu ns of CPU for %u times as many, %lu ns before", many_ns, MORE, few_ns);
