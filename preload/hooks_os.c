@@ -6,6 +6,10 @@
  * A file gets a number when its descriptor is in an event for the first time, and that row has its
  * name. To learn it costs one system call, or three for a socket; the number stays until the
  * descriptor closes. So most events of a file cost none.
+ *
+ * CPython's lock (GIL) is a condition variable, a mutex and a second condition variable, which lie
+ * in the one variable that holds the runtime's state (3.8 to 3.15). Nothing else that a thread can
+ * wait for lies there, so the address says what a thread waits for.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -21,6 +25,7 @@
 #include "collector/ring/os_counts.h"
 #include "collector/util/log.h"
 #include "collector/util/target.h"
+#include "preload/base/modules.h"
 #include "preload/hook/hook.h"
 #include "preload/hooks.h"
 #include "preload/os/os.h"
@@ -36,6 +41,11 @@ static struct os_state {
 	_Atomic uint32_t files[MAX_FDS];
 	_Atomic uint32_t nr_files;
 } state;
+
+/* The variable that Python's lock lies in; 0 bytes: there is no Python. */
+static struct {
+	_Atomic uint64_t address, nr_bytes;
+} python_runtime;
 
 /* ---- names ---- */
 
@@ -199,12 +209,20 @@ static uint32_t find_file(const struct os_call *call, char *name, size_t *nr_byt
 
 /* ---- a call ---- */
 
+static enum os_id id_of(const struct os_call *call)
+{
+	uint64_t nr_bytes = atomic_load_explicit(&python_runtime.nr_bytes, memory_order_acquire);
+	uint64_t address = atomic_load_explicit(&python_runtime.address, memory_order_relaxed);
+
+	return call->object - address < nr_bytes ? OS_python_gil : (enum os_id)call->call;
+}
+
 static void write_row(const struct os_call *call, uint64_t end)
 {
 	struct gprof_row_os_call row = {.begin = call->begin,
 		.dur = end,
 		.thread = ring_tls.id,
-		.call = (uint16_t)(os_counts_first_call() + call->call),
+		.call = (uint16_t)(os_counts_first_call() + id_of(call)),
 		.result = call->error,
 		.returned = call->result,
 		.bytes = call->bytes,
@@ -244,7 +262,7 @@ static void end_call(const struct os_call *call)
 	uint64_t end = clock_raw();
 
 	if (end - call->begin < atomic_load_explicit(&os_counts_min_raw, memory_order_relaxed)) {
-		os_counts_add(call->call, call->bytes);
+		os_counts_add(id_of(call), call->bytes);
 	} else {
 		record(call, end);
 	}
@@ -271,10 +289,27 @@ void hooks_os_forget(void)
 	forget_file(0, MAX_FDS - 1);
 }
 
+static bool look_for_python(const struct module *module, void *unused)
+{
+	uint64_t nr_bytes;
+	void *runtime = module->has_symbols
+				? elf_find_variable(&module->elf, "_PyRuntime", &nr_bytes)
+				: NULL;
+
+	(void)unused;
+	if (!runtime) {
+		return false;
+	}
+	atomic_store_explicit(&python_runtime.address, (uintptr_t)runtime, memory_order_relaxed);
+	atomic_store_explicit(&python_runtime.nr_bytes, nr_bytes, memory_order_release);
+	return true;
+}
+
 void hooks_os_init(void)
 {
 	if (&gprof_os_library) {
 		os_counts_want();
+		modules_each(look_for_python, NULL);
 	}
 }
 

@@ -31,6 +31,7 @@ enum gprof_os_kind {
 	GPROF_OS_WAIT = 12, /* for what another thread signals */
 	GPROF_OS_JOIN = 13, /* waits for the end of a thread */
 	GPROF_OS_PROCESS = 14,
+	GPROF_OS_GIL = 15, /* waits for Python's lock */
 };
 
 enum gprof_source {

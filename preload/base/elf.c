@@ -296,6 +296,14 @@ COMPAT_START_CODE void *elf_find(const struct elf *elf, const char *name)
 	return elf_find_version(elf, name, NULL);
 }
 
+void *elf_find_variable(const struct elf *elf, const char *name, uint64_t *nr_bytes)
+{
+	const ElfW(Sym) *symbol = find_symbol(elf, name, NULL);
+
+	*nr_bytes = symbol ? symbol->st_size : 0;
+	return symbol ? (void *)(elf->base + symbol->st_value) : NULL;
+}
+
 /*
  * Returns how many symbols may be undefined ones. In a GNU table those that are hashed come last;
  * one that hashes nothing does not say where they begin, but linkers put the strings behind the

@@ -171,8 +171,8 @@ size_t headline_nr_steps(const struct headline_figures *figures);
 /* ---- its lines ---- */
 
 /* The numbers of shares of parts of the budget, and of phases. */
-#define HEADLINE_NR_GPU_SHARES	 16u
-#define HEADLINE_NR_CPU_SHARES	 7u
+#define HEADLINE_NR_GPU_SHARES	 17u
+#define HEADLINE_NR_CPU_SHARES	 8u
 #define HEADLINE_NR_PHASE_SHARES 5u
 #define HEADLINE_NR_WAIT_SHARES	 2u /* of the communication, where they are known */
 

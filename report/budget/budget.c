@@ -30,6 +30,7 @@
 #include "report/model/api.h"
 #include "report/model/copy_kind.h"
 #include "report/model/device_records.h"
+#include "report/model/os_kind.h"
 #include "report/model/select.h"
 #include "report/ops/loop.h"
 #include "report/util/buf.h"
@@ -57,6 +58,8 @@ const struct budget_part_text budget_part_texts[NR_BUDGET_PARTS] = {
 		"the host launches kernels, copies or memsets"},
 	[BUDGET_HOST +
 		HOST_CALL] = {"calls", "Idle: other calls", "the host is in another call of CUDA"},
+	[BUDGET_HOST + HOST_GIL] = {"gil", "Idle: Python's lock",
+		"the host waits for Python's lock (GIL), which another thread holds"},
 	[BUDGET_HOST +
 		HOST_GC] = {"gc", "Idle: garbage collection", "the host collects Python's garbage"},
 	[BUDGET_HOST +
@@ -81,7 +84,7 @@ const struct budget_part_text budget_part_texts[NR_BUDGET_PARTS] = {
 struct call_info {
 	uint32_t name;
 	uint8_t kind; /* enum call_kind; 0: not looked at yet */
-	bool is_os;
+	bool is_os, is_gil;
 	struct launch_name launch;
 };
 
@@ -471,6 +474,7 @@ static const struct call_info *info_of(struct budget *budget, uint32_t call)
 	if (!info->kind) {
 		info->name = process_call_name(budget->process, call, &api);
 		info->is_os = api == GPROF_API_THREAD;
+		info->is_gil = info->is_os && os_kind_of(info->name) == GPROF_OS_GIL;
 		info->kind = (uint8_t)call_kind_of(info->name);
 		info->launch = launch_name_of(info->name);
 	}
@@ -480,7 +484,7 @@ static const struct call_info *info_of(struct budget *budget, uint32_t call)
 static enum host_state state_of(const struct op_call *call, const struct call_info *info)
 {
 	if (info->is_os) {
-		return HOST_OS;
+		return info->is_gil ? HOST_GIL : HOST_OS;
 	}
 	switch (info->kind) {
 	case CALL_WAIT:

@@ -309,18 +309,21 @@ static inline uint64_t budget_communication(const uint64_t parts[NR_BUDGET_PARTS
 	return parts[BUDGET_TRANSFER] + parts[BUDGET_COMMUNICATION] + parts[BUDGET_RANK_WAIT];
 }
 
-/* A process alone does not show whom it waited for: it has the other parts, so numbered. */
-#define NR_BUDGET_LONE_PARTS (NR_BUDGET_PARTS - 2u)
+/*
+ * A process alone does not show whom it waited for: it has the other parts, so numbered. The last
+ * part to come, waits for Python's lock, is not among them: it is a fact of its own.
+ */
+#define NR_BUDGET_LONE_PARTS (NR_BUDGET_PARTS - 3u)
 
 /* Numbers in files: parts that came later are the last. */
 static inline unsigned int budget_lone_part(unsigned int number)
 {
-	const unsigned int gc = BUDGET_HOST + HOST_GC;
+	const unsigned int gil = BUDGET_HOST + HOST_GIL, gc = BUDGET_HOST + HOST_GC;
 
 	return number < BUDGET_TRANSFER		   ? number
 	       : number == BUDGET_TRANSFER	   ? (unsigned int)BUDGET_COMMUNICATION
-	       : number + 2 < gc		   ? number + 2
-	       : number < NR_BUDGET_LONE_PARTS - 1 ? number + 3
+	       : number + 2 < gil		   ? number + 2
+	       : number < NR_BUDGET_LONE_PARTS - 1 ? number + 4
 						   : gc;
 }
 

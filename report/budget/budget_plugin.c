@@ -13,6 +13,7 @@ static enum budget_plugin_part plugin_part_of(unsigned int state)
 	case HOST_OPERATOR:
 	case HOST_RANGE:
 		return BUDGET_PLUGIN_CPU;
+	case HOST_GIL:
 	case HOST_GC:
 	case HOST_OS:
 	case HOST_USER:

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "report/model/mixed_stack.h"
-#include "report/model/py_stack.h"
 #include "report/model/scan.h"
 #include "report/ops/loop.h"
 #include "report/util/buf.h"
@@ -26,16 +25,20 @@ static void on_batch(void *context, struct process *process, const struct batch 
 	struct code_samples *samples = context;
 
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		if (b->col[COL_cpu_sample_task][i] != samples->task) {
+		bool is_own = b->col[COL_cpu_sample_task][i] == samples->task;
+		uint64_t stack = mixed_stack_id(
+			b->col[COL_cpu_sample_native_stack][i], b->col[COL_cpu_sample_py_stack][i]);
+		struct code_times *times = is_own ? &samples->own : &samples->others;
+
+		if (!is_own && (!samples->has_others || !mixed_stack_has_python(stack))) {
 			continue;
 		}
-		samples->all = array_grow(
-			samples->all, samples->nr, &samples->capacity, sizeof(*samples->all));
-		samples->all[samples->nr++] = (struct code_sample){
+		times->all =
+			array_grow(times->all, times->nr, &times->capacity, sizeof(*times->all));
+		times->all[times->nr++] = (struct code_sample){
 			.time_ns = clock_map_time(
 				&process->host_clock, b->col[COL_cpu_sample_time][i]),
-			.stack = mixed_stack_id(b->col[COL_cpu_sample_native_stack][i],
-				b->col[COL_cpu_sample_py_stack][i]),
+			.stack = stack,
 			.cpu_ns = b->col[COL_cpu_sample_ns][i],
 		};
 	}
@@ -55,11 +58,25 @@ static int by_time(const void *a, const void *b)
 	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
+static void sort(struct code_times *times)
+{
+	if (times->nr) {
+		qsort(times->all, times->nr, sizeof(*times->all), by_time);
+	}
+	times->at = times->nr;
+}
+
+static bool has_rows(struct process *process, unsigned int number)
+{
+	const struct stream_table *table = stream_table(process->stream, number);
+
+	return table && table->nr_rows;
+}
+
 struct code_samples *code_samples_create(struct process *process)
 {
-	const struct stream_table *table = stream_table(process->stream, GPROF_TABLE_cpu_sample);
 	struct code_samples *samples;
-	uint32_t thread = table && table->nr_rows ? loop_thread(process) : 0;
+	uint32_t thread = has_rows(process, GPROF_TABLE_cpu_sample) ? loop_thread(process) : 0;
 
 	if (!thread) {
 		return NULL;
@@ -67,13 +84,15 @@ struct code_samples *code_samples_create(struct process *process)
 	samples = mem_zeroed(1, sizeof(*samples));
 	samples->process = process;
 	samples->task = process_tid(process, thread);
+	samples->has_others = has_rows(process, GPROF_TABLE_os_call);
 	scan_run(&process, 1, &(const struct scan){&scan_view, samples}, 1);
-	if (!samples->nr) {
+	if (!samples->own.nr) {
+		free(samples->others.all);
 		free(samples);
 		return NULL;
 	}
-	qsort(samples->all, samples->nr, sizeof(*samples->all), by_time);
-	samples->at = samples->nr;
+	sort(&samples->own);
+	sort(&samples->others);
 	counted_steps_init(&samples->counted, process, false);
 	idmap_init(&samples->stacks, sizeof(struct code_stack));
 	return samples;
@@ -85,7 +104,8 @@ void code_samples_destroy(struct code_samples *samples)
 		counted_steps_fini(&samples->counted);
 		idmap_fini(&samples->stacks);
 		free(samples->open);
-		free(samples->all);
+		free(samples->own.all);
+		free(samples->others.all);
 		free(samples);
 	}
 }
@@ -95,19 +115,22 @@ void code_samples_destroy(struct code_samples *samples)
 void code_samples_open(
 	struct code_samples *samples, enum code_part part, uint64_t begin_ns, uint64_t end_ns)
 {
-	while (samples->at && samples->all[samples->at - 1].time_ns >= end_ns) {
-		samples->at--;
+	struct code_times *times = part == CODE_GIL ? &samples->others : &samples->own;
+
+	while (times->at && times->all[times->at - 1].time_ns >= end_ns) {
+		times->at--;
 	}
-	while (samples->at && samples->all[samples->at - 1].time_ns >= begin_ns) {
+	while (times->at && times->all[times->at - 1].time_ns >= begin_ns) {
 		samples->open = array_grow(samples->open, samples->nr_open, &samples->open_capacity,
 			sizeof(*samples->open));
-		samples->open[samples->nr_open++] = (struct code_open){--samples->at, part};
+		samples->open[samples->nr_open++] =
+			(struct code_open){&times->all[--times->at], part};
 	}
 }
 
 static void count(struct code_samples *samples, const struct code_open *open)
 {
-	const struct code_sample *sample = &samples->all[open->sample];
+	const struct code_sample *sample = open->sample;
 	struct code_stack *stack = idmap_put(&samples->stacks, sample->stack);
 
 	stack->stack = sample->stack;
@@ -118,7 +141,7 @@ static void count(struct code_samples *samples, const struct code_open *open)
 void code_samples_close(struct code_samples *samples, uint32_t step, bool is_drained)
 {
 	for (size_t i = 0; i < samples->nr_open && samples->counted.counts[step]; i++) {
-		if (!is_drained || samples->open[i].part == CODE_LOADER) {
+		if (!is_drained || samples->open[i].part != CODE_USER) {
 			count(samples, &samples->open[i]);
 		}
 	}
@@ -126,29 +149,6 @@ void code_samples_close(struct code_samples *samples, uint32_t step, bool is_dra
 }
 
 /* ---- sums ---- */
-
-/* Where Python's code was, also while machine code ran that it had called; 0: unknown. */
-static uint32_t python_place(struct process *process, uint64_t stack)
-{
-	const struct model_py_stack *at = idmap_get(&process->py_stacks, stack >> 32);
-	const struct model_py_code *code = at ? idmap_get(&process->py_codes, at->code) : NULL;
-
-	return code ? py_frame_short_text(code->file, at->line, code->name) : 0;
-}
-
-static uint32_t place_of(struct process *process, uint64_t stack)
-{
-	struct mixed_frame frames[MIXED_STACK_MAX_FRAMES];
-
-	if (mixed_stack_lacks_python(stack)) {
-		return 0;
-	}
-	if (mixed_stack_has_python(stack)) {
-		return python_place(process, stack);
-	}
-	mixed_stack_frames(process, stack, frames);
-	return frames[0].function;
-}
 
 static void add(struct code_sum *sum, const struct code_sum *more)
 {
@@ -167,7 +167,7 @@ void code_samples_sum(const struct code_samples *samples, enum code_part part, s
 			continue;
 		}
 		add(all, &stack->sums[part]);
-		place = place_of(samples->process, stack->stack);
+		place = mixed_stack_place(samples->process, stack->stack);
 		if (place) {
 			struct code_place *sum = idmap_put(sums, place);
 

@@ -2,8 +2,10 @@
 /*
  * Assigns the CPU samples of the loop's thread to the parts of the budget that no event explains.
  * They show which code of the program ran while the GPU waited for it or, without a GPU, in a step.
+ * While that thread waits for Python's lock, samples of other threads that are in Python count.
  *
- * Memory: 24 bytes for each sample of that thread, 8.6 MB for an hour at 99 Hz.
+ * Memory: 24 bytes for each sample of that thread and, where calls of the system were recorded, of
+ * others in Python: 8.6 MB for a thread and an hour at 99 Hz.
  */
 #ifndef REPORT_BUDGET_CODE_SAMPLES_H
 #define REPORT_BUDGET_CODE_SAMPLES_H
@@ -14,6 +16,7 @@
 enum code_part {
 	CODE_USER,   /* the thread did nothing that is recorded, but for ranges of the user */
 	CODE_LOADER, /* in the data loader */
+	CODE_GIL,    /* others, while the thread waits for Python's lock */
 	NR_CODE_PARTS,
 };
 
@@ -28,18 +31,24 @@ struct code_sum {
 	uint64_t nr, cpu_ns;
 };
 
+/* Samples in the order of their times, which are passed from the last to the first. */
+struct code_times {
+	struct code_sample *all;
+	size_t nr, capacity;
+	size_t at; /* all[at] and later samples have been passed */
+};
+
 /* A sample of the gap that is being divided. */
 struct code_open {
-	size_t sample;
+	const struct code_sample *sample;
 	enum code_part part;
 };
 
 struct code_samples {
 	struct process *process;
 	uint32_t task; /* the system's number of the loop's thread */
-	struct code_sample *all;
-	size_t nr, capacity;
-	size_t at; /* all[at] and later samples have been passed */
+	struct code_times own, others;
+	bool has_others; /* calls of the system were recorded */
 	struct counted_steps counted;
 	struct idmap stacks; /* struct code_stack, of the steps that count */
 	struct code_open *open;
@@ -56,7 +65,7 @@ void code_samples_open(
 
 /*
  * Closes the open samples, and counts them if `step` counts. is_drained: a wait opened their gap,
- * so only those in the data loader count.
+ * so only those in the data loader and beside a wait for Python's lock count.
  */
 void code_samples_close(struct code_samples *samples, uint32_t step, bool is_drained);
 

@@ -82,11 +82,11 @@ void host_sweep_begin(struct host_sweep *sweep, struct host_states *states)
 	}
 }
 
-/*
- * States that are work: not calls of the operating system, in which threads wait for each other,
- * nor ranges.
- */
-#define WORK ((1u << HOST_OS) - 1)
+/* In these, threads wait for each other. */
+#define WAITS (1u << HOST_OS | 1u << HOST_GIL)
+
+/* States that are work: not these, nor ranges. */
+#define WORK (((1u << HOST_OS) - 1) & ~WAITS)
 
 static inline bool has(const struct host_sweep *sweep, unsigned int slot, unsigned int state)
 {
@@ -113,11 +113,12 @@ static inline unsigned int counting(
 	const unsigned int code = 1u << HOST_GC | 1u << HOST_LOADER | 1u << HOST_OPERATOR;
 
 	if (of == HOST_OTHERS) {
-		return host_states_waits_for_work(sweep->states, slot)
-			       ? sweep->has[slot] & ~(1u << HOST_OS)
-			       : sweep->has[slot];
+		return host_states_waits_for_work(sweep->states, slot) ? sweep->has[slot] & ~WAITS
+								       : sweep->has[slot];
 	}
-	return sweep->states->slots[slot].is_launching ? sweep->has[slot] : sweep->has[slot] & code;
+	/* While another thread waits for Python's lock, this one may have it. */
+	return sweep->states->slots[slot].is_launching ? sweep->has[slot] & ~(1u << HOST_GIL)
+						       : sweep->has[slot] & code;
 }
 
 /*
@@ -162,15 +163,23 @@ static uint16_t working(struct host_sweep *sweep, unsigned int among, uint64_t n
 	return found;
 }
 
-/* Returns the state just before `now`, back to *until; `own` is that of the slot. */
+/*
+ * Returns the state just before `now`, back to *until; `own` is that of the slot. Waiting for
+ * Python's lock is waiting for the collection of another thread, if there is one.
+ */
 static unsigned int find_state(
 	struct host_sweep *sweep, unsigned int of, unsigned int own, uint64_t now, uint64_t *until)
 {
 	unsigned int state = own;
 
-	for (unsigned int slot = 0; slot < HOST_THREADS && state == HOST_USER; slot++) {
+	for (unsigned int slot = 0;
+		slot < HOST_THREADS && (state == HOST_USER || state == HOST_GIL); slot++) {
 		if (slot != of && sweep->has[slot]) {
-			state = state_in(sweep, slot, counting(sweep, slot, of), now, until);
+			unsigned int mask = counting(sweep, slot, of);
+			unsigned int found = state_in(sweep, slot,
+				state == HOST_GIL ? mask & 1u << HOST_GC : mask, now, until);
+
+			state = found == HOST_USER ? state : found;
 		}
 	}
 	return state;
@@ -179,7 +188,9 @@ static unsigned int find_state(
 static void open_samples(
 	struct code_samples *code, unsigned int state, uint64_t begin, uint64_t end)
 {
-	if (state == HOST_LOADER || state >= HOST_RANGE) {
+	if (state == HOST_GIL) {
+		code_samples_open(code, CODE_GIL, begin, end);
+	} else if (state == HOST_LOADER || state >= HOST_RANGE) {
 		code_samples_open(code, state == HOST_LOADER ? CODE_LOADER : CODE_USER, begin, end);
 	}
 }

@@ -25,6 +25,7 @@ enum host_state {
 	HOST_STAGING,	 /* copies to the GPU that return after it has read the memory */
 	HOST_LAUNCH,	 /* launches, copies and sets */
 	HOST_CALL,	 /* other calls of CUDA or HIP */
+	HOST_GIL,	 /* waits for Python's lock, where calls of the system were recorded */
 	HOST_GC,	 /* collects Python's garbage */
 	HOST_LOADER,
 	HOST_OPERATOR,
@@ -44,7 +45,7 @@ enum host_state {
 static inline bool host_state_is_of_wait(unsigned int state)
 {
 	return state != HOST_WAIT && state != HOST_STARTUP && state != HOST_LOADER &&
-	       state != HOST_GC;
+	       state != HOST_GC && state != HOST_GIL;
 }
 
 /* Zero-initialized. */
@@ -57,8 +58,9 @@ struct host_states {
 	} slots[HOST_THREADS];
 	unsigned int nr; /* of slots that have a thread */
 	/*
-	 * Of a process without GPUs: calls of the operating system count in this thread alone,
-	 * since others mostly wait there for work. 0: unknown, they count in all.
+	 * Of a process without GPUs: calls of the operating system, and waits for Python's lock,
+	 * count in this thread alone, since others mostly wait there for work, and for this one. 0:
+	 * unknown, they count in all.
 	 */
 	uint32_t loop_thread;
 	unsigned int last; /* the slot that was found last */
@@ -121,9 +123,11 @@ void host_sweep_begin(struct host_sweep *sweep, struct host_states *states);
 /*
  * Adds the time from `begin` to `end` to ns[NR_HOST_STATES + 1] by state: by what the thread of
  * `slot` did; where it did nothing that is recorded, by what others that launch did, and by
- * operators, loaders and collections of the rest: while a thread collects, no other runs Python.
+ * operators, loaders and collections of the rest: while a thread collects, no other runs Python,
+ * and one that waits for Python's lock waits for the collection.
  * HOST_OTHERS: by what any thread did. Times must fall from call to call. Opens the samples of
- * `code` that lie in user code or in the data loader; NULL: there are none.
+ * `code` that lie in user code or in the data loader, or in waits for Python's lock; NULL: there
+ * are none.
  */
 void host_sweep_add(struct host_sweep *sweep, unsigned int slot, uint64_t begin, uint64_t end,
 	uint64_t *ns, struct code_samples *code);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "report/analysis/view.h"
-#include "report/host/os_kind.h"
+#include "report/model/os_kind.h"
 #include "report/host/os_threads.h"
 #include "report/model/os_files.h"
 #include "report/util/buf.h"

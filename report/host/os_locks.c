@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Locks, condition variables, semaphores and barriers by their addresses: how long threads wait for
- * each. Only waits of at least GPROF_OS_MIN_NS are there, so a free lock is not.
+ * Locks, condition variables, semaphores and barriers by their addresses, Python's lock among them:
+ * how long threads wait for each. Only waits of at least GPROF_OS_MIN_NS are there, so a free lock is not.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/analysis/view.h"
-#include "report/host/os_kind.h"
+#include "report/model/os_kind.h"
 #include "report/host/os_threads.h"
 #include "report/util/hash.h"
 
@@ -66,7 +66,7 @@ static bool is_lock(uint32_t name)
 {
 	unsigned int kind = os_kind_of(name);
 
-	return kind == GPROF_OS_LOCK || kind == GPROF_OS_WAIT;
+	return kind == GPROF_OS_LOCK || kind == GPROF_OS_WAIT || kind == GPROF_OS_GIL;
 }
 
 static void on_batch(void *context, struct process *process, const struct batch *b)

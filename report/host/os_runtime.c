@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "report/analysis/view.h"
-#include "report/host/os_kind.h"
+#include "report/model/os_kind.h"
 
 #define NR_CALLS 65536u
 #define NONE	 UINT32_MAX

@@ -31,11 +31,10 @@ void os_threads_add(struct os_threads *threads, uint32_t row, const struct proce
 	found->ns += ns;
 }
 
-static uint32_t name_of(const struct os_thread *thread)
+uint32_t os_thread_name(const struct process *process, uint32_t thread)
 {
-	const struct model_thread *known =
-		idmap_get(&thread->key.process->threads, thread->key.thread);
-	uint32_t tid = process_tid(thread->key.process, thread->key.thread);
+	const struct model_thread *known = idmap_get(&process->threads, thread);
+	uint32_t tid = process_tid(process, thread);
 	struct buf text = {0};
 	uint32_t name;
 
@@ -67,7 +66,8 @@ void os_threads_finish(struct os_threads *threads, size_t nr_rows)
 		}
 	}
 	for (size_t i = 0; i < nr_rows; i++) {
-		threads->rows[i].most = most[i] ? name_of(most[i]) : 0;
+		threads->rows[i].most =
+			most[i] ? os_thread_name(most[i]->key.process, most[i]->key.thread) : 0;
 	}
 	free(most);
 }

@@ -23,6 +23,9 @@ struct os_threads {
 void os_threads_add(struct os_threads *threads, uint32_t row, const struct process *process,
 	uint32_t thread, uint64_t ns);
 
+/* Returns the name of a thread and the system's number of it: a number of string_pool.h. */
+uint32_t os_thread_name(const struct process *process, uint32_t thread);
+
 /* Finds the threads of each of `nr_rows` rows. */
 void os_threads_finish(struct os_threads *threads, size_t nr_rows);
 void os_threads_fini(struct os_threads *threads);

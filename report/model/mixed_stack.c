@@ -83,3 +83,39 @@ uint32_t mixed_stack_frames(
 	}
 	return nr;
 }
+
+/* Returns the innermost frame outside of Python's own library; without one, the innermost. */
+static uint32_t python_place(struct process *process, uint64_t id)
+{
+	uint32_t innermost = 0, stack = (uint32_t)(id >> 32);
+
+	for (unsigned int nr = 0; stack && nr < NATIVE_STACK_MAX_FRAMES; nr++) {
+		const struct model_py_stack *at = idmap_get(&process->py_stacks, stack);
+		const struct model_py_code *code =
+			at ? idmap_get(&process->py_codes, at->code) : NULL;
+		bool is_own = code && !py_file_is_standard(code->file);
+
+		if (code && (is_own || !innermost)) {
+			innermost = py_frame_short_text(code->file, at->line, code->name);
+		}
+		if (is_own) {
+			break;
+		}
+		stack = at ? at->parent : 0;
+	}
+	return innermost;
+}
+
+uint32_t mixed_stack_place(struct process *process, uint64_t id)
+{
+	struct mixed_frame frames[MIXED_STACK_MAX_FRAMES];
+
+	if (mixed_stack_lacks_python(id)) {
+		return 0;
+	}
+	if (mixed_stack_has_python(id)) {
+		return python_place(process, id);
+	}
+	mixed_stack_frames(process, id, frames);
+	return frames[0].function;
+}

@@ -41,4 +41,11 @@ static inline bool mixed_stack_lacks_python(uint64_t id)
 uint32_t mixed_stack_frames(
 	struct process *process, uint64_t id, struct mixed_frame frames[MIXED_STACK_MAX_FRAMES]);
 
+/*
+ * Returns where the code was, a number of string_pool.h: a line of Python as "dataset.py(41):
+ * load", also while machine code or Python's own library ran that it had called, or in a thread
+ * without Python the innermost function of machine code. 0: unknown.
+ */
+uint32_t mixed_stack_place(struct process *process, uint64_t id);
+
 #endif

@@ -30,6 +30,14 @@ static const char *short_file(const char *file)
 	return file;
 }
 
+bool py_file_is_standard(uint32_t file)
+{
+	const char *path = file ? string_pool_text(file, NULL) : "";
+
+	return short_file(path) == path &&
+	       (strstr(path, "/lib/python") || strncmp(path, "<frozen ", strlen("<frozen ")) == 0);
+}
+
 static void add_frame(struct buf *text, uint32_t file, uint32_t line, uint32_t function)
 {
 	buf_text(text, file ? short_file(string_pool_text(file, NULL)) : "(unknown)");

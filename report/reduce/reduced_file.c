@@ -14,8 +14,8 @@
  *
  * Version 1 has no sketches of processes, no rows of communication and no facts of processes; these
  * are unknown. Version 2 has no time budget of processes. Version 3 has no launches and no garbage
- * collection, and divides idle time also where many of these lack their activity. The reader
- * refuses versions after its own.
+ * collection, and divides idle time also where many of these lack their activity. Version 4 does
+ * not know of waits for Python's lock. The reader refuses versions after its own.
  */
 #include "report/reduce/reduced.h"
 
@@ -110,8 +110,10 @@ static void unpack_known(struct unpack *from, uint64_t *values, unsigned int nr)
 bool reduced_unpack_process(
 	struct reduced_process *process, struct unpack *from, unsigned int version)
 {
-	static const unsigned int nr_facts[REDUCED_VERSION + 1] = {
-		[2] = REDUCED_PARTS, [3] = NR_REDUCED_FACTS_3, [4] = NR_REDUCED_FACTS};
+	static const unsigned int nr_facts[REDUCED_VERSION + 1] = {[2] = REDUCED_PARTS,
+		[3] = NR_REDUCED_FACTS_3,
+		[4] = NR_REDUCED_FACTS_4,
+		[5] = NR_REDUCED_FACTS};
 	uint64_t before = 0, pid, state;
 
 	*process = (struct reduced_process){.rank = unpack_int(from)};

@@ -107,6 +107,9 @@ static void add_parts(const struct reduced_process *process, struct headline_fig
 	for (unsigned int i = 0; i < NR_BUDGET_LONE_PARTS; i++) {
 		figures->parts[budget_lone_part(i)] += parts[i] == UINT64_MAX ? 0 : parts[i];
 	}
+	if (process->facts[REDUCED_GIL] != UINT64_MAX) {
+		figures->parts[BUDGET_HOST + HOST_GIL] += process->facts[REDUCED_GIL];
+	}
 }
 
 /* Only training goes backward or changes weights. */

@@ -18,6 +18,7 @@
 
 #include "report/budget/call_state.h"
 #include "report/model/device_records.h"
+#include "report/model/os_kind.h"
 #include "report/table/short_names.h"
 #include "report/util/string_pool.h"
 #include "report/verdict/waited_rank.h"
@@ -64,6 +65,7 @@ const char *const verdict_cause_names[NR_VERDICT_CAUSES] = {
 	[VERDICT_STARTUP] = "startup",
 	[VERDICT_STRAGGLER] = "straggler",
 	[VERDICT_LOADER] = "loader",
+	[VERDICT_GIL] = "gil",
 	[VERDICT_GC] = "garbage_collection",
 	[VERDICT_OS] = "os_calls",
 	[VERDICT_READBACK] = "sync_readback",
@@ -84,6 +86,7 @@ static const enum replay_removal removals[NR_VERDICT_CAUSES] = {
 	[VERDICT_STARTUP] = NR_REPLAY_REMOVALS,
 	[VERDICT_STRAGGLER] = REPLAY_NO_STRAGGLERS,
 	[VERDICT_LOADER] = REPLAY_NO_LOADER,
+	[VERDICT_GIL] = NR_REPLAY_REMOVALS,
 	[VERDICT_GC] = NR_REPLAY_REMOVALS,
 	[VERDICT_OS] = NR_REPLAY_REMOVALS,
 	[VERDICT_READBACK] = REPLAY_NO_SYNC,
@@ -101,12 +104,12 @@ static const enum replay_removal removals[NR_VERDICT_CAUSES] = {
 
 static bool has_change(enum verdict_cause cause)
 {
-	return cause == VERDICT_ALLOCATION || cause == VERDICT_GC || cause == VERDICT_OS ||
-	       removals[cause] < NR_REPLAY_REMOVALS;
+	return cause == VERDICT_ALLOCATION || cause == VERDICT_GIL || cause == VERDICT_GC ||
+	       cause == VERDICT_OS || removals[cause] < NR_REPLAY_REMOVALS;
 }
 
 /* The scales of the replay whose factor is 0: their items take no time. */
-enum { SCALE_ALLOCATORS = 1, SCALE_COLLECTIONS = 2, SCALE_OS = 4, SCALE_KNOWN = 8 };
+enum { SCALE_ALLOCATORS = 1, SCALE_COLLECTIONS = 2, SCALE_OS = 4, SCALE_GIL = 8, SCALE_KNOWN = 16 };
 
 /* A name is looked at once, as that of a call and as that of an operator. */
 static uint32_t scales_of(void *context, uint32_t name, enum replay_item item)
@@ -116,7 +119,8 @@ static uint32_t scales_of(void *context, uint32_t name, enum replay_item item)
 
 	if (!*scales) {
 		*scales = SCALE_KNOWN | (op_is_collection(name) ? SCALE_COLLECTIONS : 0u) |
-			  (call_kind_of(name) == CALL_ALLOC ? SCALE_ALLOCATORS : 0u);
+			  (call_kind_of(name) == CALL_ALLOC ? SCALE_ALLOCATORS : 0u) |
+			  (os_kind_of(name) == GPROF_OS_GIL ? SCALE_GIL : 0u);
 	}
 	switch (item) {
 	case REPLAY_ITEM_OPERATOR:
@@ -124,7 +128,7 @@ static uint32_t scales_of(void *context, uint32_t name, enum replay_item item)
 	case REPLAY_ITEM_CALL:
 		return *scales & SCALE_ALLOCATORS;
 	case REPLAY_ITEM_OS_CALL:
-		return SCALE_OS;
+		return *scales & SCALE_GIL ? SCALE_GIL : SCALE_OS;
 	default:
 		return 0;
 	}
@@ -143,6 +147,8 @@ static void choose_changes(struct verdict *verdict)
 
 		if (cause == VERDICT_ALLOCATION) {
 			change->scales = SCALE_ALLOCATORS;
+		} else if (cause == VERDICT_GIL) {
+			change->scales = SCALE_GIL;
 		} else if (cause == VERDICT_GC) {
 			change->scales = SCALE_COLLECTIONS;
 		} else if (cause == VERDICT_OS) {
@@ -410,8 +416,12 @@ static void add(struct verdict *verdict, enum verdict_cause cause, double reach_
 
 		finding.saved_ns = ns > finding.saved_ns ? ns : finding.saved_ns;
 	}
-	/* The loop may need what a call of the system waits for, wherever it is made. */
-	finding.is_capped = finding.saved_ns > reach_ns || cause == VERDICT_OS;
+	/*
+	 * The loop may need what a call of the system waits for, wherever it is made, and what the
+	 * thread makes that holds Python's lock.
+	 */
+	finding.is_capped =
+		finding.saved_ns > reach_ns || cause == VERDICT_OS || cause == VERDICT_GIL;
 	finding.saved_ns = finding.saved_ns > reach_ns ? reach_ns : finding.saved_ns;
 	finding.step_ns = share_step_ns(verdict);
 	add_finding(verdict, finding);
@@ -546,6 +556,7 @@ static void add_gc(struct verdict *verdict)
 static void add_idle(struct verdict *verdict)
 {
 	add(verdict, VERDICT_LOADER, state(verdict, HOST_LOADER));
+	add(verdict, VERDICT_GIL, state(verdict, HOST_GIL));
 	add_gc(verdict);
 	if (verdict->figures.has_gpu) {
 		add_gpu_idle(verdict);

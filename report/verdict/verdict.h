@@ -9,6 +9,7 @@
  *     lost data    launches without GPU activity: nothing else is said of idle time
  *     start-up     long calls that do not recur; without steps also allocation and loading
  *     straggler    what the other ranks wait for one, or all for each other, and nothing else runs
+ *     Python's lock        waits for it (GIL), where calls of the system were recorded
  *     garbage collection   Python's, also where it makes outliers of steps
  *     launch, user code, allocation, loader   parts of idle time of these names; without GPUs only
  *                  the last, and user code of steps that have operators

@@ -223,13 +223,37 @@ static void add_kernels_sentence(
 	add_longest(verdict, finding, "; largest: ", 2, out);
 }
 
+#define NR_CODE_PLACES 3u
+
 /* The CPU samples in the time that a cause costs. */
 struct code_found {
-	struct code_place most;
-	double pct;	 /* its share of the samples with a known place, as in the view cpu-lines */
-	bool has_place;	 /* the thread mostly computed, and `most` has enough samples */
+	struct code_place top[NR_CODE_PLACES]; /* those with most samples, the first with most */
+	uint64_t nr; /* samples with a known place, which shares are of, as in the view cpu-lines */
+	bool has_place;	 /* the thread mostly computed, and the first has enough samples */
 	bool is_waiting; /* the thread mostly did not compute in user mode */
 };
+
+static double code_pct(const struct code_found *found, size_t i)
+{
+	return found->nr ? 100 * (double)found->top[i].sum.nr / (double)found->nr : 0;
+}
+
+/* Of places with as many samples, the one that was found first stands first. */
+static void add_code_place(struct code_found *found, const struct code_place *place)
+{
+	size_t at = NR_CODE_PLACES;
+
+	found->nr += place->sum.nr;
+	while (at && place->sum.nr > found->top[at - 1].sum.nr) {
+		at--;
+		if (at + 1 < NR_CODE_PLACES) {
+			found->top[at + 1] = found->top[at];
+		}
+	}
+	if (at < NR_CODE_PLACES) {
+		found->top[at] = *place;
+	}
+}
 
 /* Sums the samples of all processes that count. */
 static struct code_found find_code(
@@ -241,7 +265,7 @@ static struct code_found find_code(
 	struct code_found found = {.is_waiting = true};
 	struct code_sum all = {0};
 	struct idmap places;
-	uint64_t nr = 0, period_ns = 0;
+	uint64_t period_ns = 0;
 
 	idmap_init(&places, sizeof(struct code_place));
 	for (size_t i = 0; i < verdict->headline.nr_processes; i++) {
@@ -249,7 +273,7 @@ static struct code_found find_code(
 
 		if (at->is_main && at->code) {
 			code_samples_sum(at->code, part, &places, &all);
-			period_ns = at->code->all[0].cpu_ns;
+			period_ns = at->code->own.all[0].cpu_ns;
 		}
 		/* Missing samples do not show that a thread waited. */
 		if (at->is_main && (!at->code || process_missing(at->process))) {
@@ -257,14 +281,10 @@ static struct code_found find_code(
 		}
 	}
 	for (size_t i = 0; i < places.nr; i++) {
-		const struct code_place *place = idmap_at(&places, i);
-
-		found.most = place->sum.nr > found.most.sum.nr ? *place : found.most;
-		nr += place->sum.nr;
+		add_code_place(&found, idmap_at(&places, i));
 	}
 	idmap_fini(&places);
-	found.pct = nr ? 100 * (double)found.most.sum.nr / (double)nr : 0;
-	found.has_place = nr >= MIN_CODE_SAMPLES && found.pct >= MIN_CODE_PCT &&
+	found.has_place = found.nr >= MIN_CODE_SAMPLES && code_pct(&found, 0) >= MIN_CODE_PCT &&
 			  (double)all.cpu_ns >= least_ns;
 	found.is_waiting = found.is_waiting && period_ns &&
 			   least_ns >= MIN_CODE_SAMPLES * (double)period_ns &&
@@ -272,14 +292,19 @@ static struct code_found find_code(
 	return found;
 }
 
+static void add_code_text(const struct code_place *place, struct buf *out)
+{
+	size_t nr_bytes;
+	const char *text = string_pool_text(place->place, &nr_bytes);
+
+	text_add_cut(out, text, nr_bytes, VERDICT_CODE_WIDTH);
+}
+
 /* As ", 61.3 % of its CPU samples at dataset.py(41): load". */
 static void add_code(const struct code_found *found, struct buf *out)
 {
-	size_t nr_bytes;
-	const char *text = string_pool_text(found->most.place, &nr_bytes);
-
-	buf_printf(out, ", %.1f %% of its CPU samples at ", found->pct);
-	text_add_cut(out, text, nr_bytes, VERDICT_CODE_WIDTH);
+	buf_printf(out, ", %.1f %% of its CPU samples at ", code_pct(found, 0));
+	add_code_text(&found->top[0], out);
 }
 
 static void add_loader(
@@ -310,7 +335,7 @@ static void add_user(
 		buf_text(out, "The GPU waits for the host, mostly in operators");
 	} else if (found.has_place) {
 		buf_printf(out, "The %s %s", what,
-			found.most.is_python ? "Python code" : "code outside of operators");
+			found.top[0].is_python ? "Python code" : "code outside of operators");
 		add_code(&found, out);
 	} else if (found.is_waiting) {
 		buf_printf(out, "The %s mostly waits or is in the kernel",
@@ -322,6 +347,22 @@ static void add_user(
 								       : "CUDA");
 	} else {
 		buf_printf(out, "The %s code outside of operators, such as Python", what);
+	}
+}
+
+/* The lock is held by a thread that runs Python, or has C code that keeps it. */
+static void add_gil(
+	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
+{
+	const struct code_found found = find_code(verdict, finding, CODE_GIL);
+
+	buf_printf(out, "The %s waits for Python's lock (GIL)",
+		verdict->figures.has_gpu ? "host" : "loop");
+	if (found.has_place) {
+		buf_text(out, " while others run ");
+		add_code_text(&found.top[0], out);
+	} else {
+		buf_text(out, ", which other threads hold");
 	}
 }
 
@@ -399,6 +440,10 @@ void verdict_add_sentence(
 	case VERDICT_LOADER:
 		add_loader(verdict, finding, out);
 		add_change(verdict, finding, "batches that are ready in time", out);
+		return;
+	case VERDICT_GIL:
+		add_gil(verdict, finding, out);
+		add_change(verdict, finding, "processes instead of threads", out);
 		return;
 	case VERDICT_GC:
 		add_gc_sentence(verdict, out);
@@ -522,6 +567,20 @@ static void add_work_places(
 	}
 }
 
+/* As "93.1 % of the CPU samples of other threads meanwhile at worker.py(12): parse; 4.2 % at ...".
+ */
+static void add_code_places(
+	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
+{
+	const struct code_found found = find_code(verdict, finding, CODE_GIL);
+
+	for (size_t i = 0; found.has_place && i < NR_CODE_PLACES && found.top[i].sum.nr; i++) {
+		buf_printf(out, "%s%.1f %% %sat ", i ? "; " : "", code_pct(&found, i),
+			i ? "" : "of the CPU samples of other threads meanwhile ");
+		add_code_text(&found.top[i], out);
+	}
+}
+
 void verdict_add_places(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
@@ -529,6 +588,8 @@ void verdict_add_places(
 		add_work_places(verdict, finding, out);
 	} else if (finding->cause == VERDICT_USER && verdict->is_in_operators) {
 		add_gap_places(verdict, finding, costs_of[VERDICT_LAUNCH], out);
+	} else if (finding->cause == VERDICT_GIL) {
+		add_code_places(verdict, finding, out);
 	} else if (costs_of[finding->cause]) {
 		add_gap_places(verdict, finding, costs_of[finding->cause], out);
 	}

@@ -249,7 +249,7 @@ static void add_steps(const struct result *result, uint64_t *parts)
 	}
 }
 
-/* Gives the facts of one process: its parts, then its launches. */
+/* Gives the facts of one process: its parts, its launches, then the waits for Python's lock. */
 static void get_parts(const void *state, uint64_t *facts)
 {
 	const struct breakdown_view *view = gathered(state);
@@ -264,6 +264,7 @@ static void get_parts(const void *state, uint64_t *facts)
 		for (unsigned int i = 0; i < NR_BUDGET_LONE_PARTS; i++) {
 			facts[i] = parts[budget_lone_part(i)];
 		}
+		facts[NR_BUDGET_LONE_PARTS + NR_BUDGET_LAUNCHES] = parts[BUDGET_HOST + HOST_GIL];
 	}
 }
 
@@ -728,7 +729,8 @@ VIEW(budget, 255) = {
 	VIEW_COLUMNS(budget_columns),
 	VIEW_SHARED_STATE(struct breakdown_view, shared),
 	.shares = &view_breakdown,
-	.merge = {.get_facts = get_parts, .nr_facts = NR_BUDGET_LONE_PARTS + NR_BUDGET_LAUNCHES},
+	.merge = {.get_facts = get_parts,
+		.nr_facts = NR_BUDGET_LONE_PARTS + NR_BUDGET_LAUNCHES + 1},
 	.init = init,
 	.scan = TAKES_WAITS,
 	.ops = TAKES(begin_steps),

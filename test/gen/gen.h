@@ -100,6 +100,9 @@ void gen_gc(struct gen *gen, bool is_rare);
 /* Steps whose GPU waits for calls of the C library; see gen_os.c. */
 void gen_os(struct gen *gen);
 
+/* Steps whose GPU waits for Python's lock, with CPU samples; see gen_gil.c. */
+void gen_gil(struct gen *gen);
+
 /* CPU samples with native stacks. */
 void gen_cpu(struct gen *gen, bool has_python);
 

@@ -4,7 +4,8 @@
  * 0 one of nonsense. gen_stream FILE hostile DIR: one that means harm; FILE ops: a framework's;
  * FILE worker: one of a data loader's; FILE hang: a rank that hangs and is killed; FILE python:
  * with Python stacks; FILE cpu, FILE cpu python: with CPU samples; FILE gc, FILE gc rare: with
- * collections of garbage; FILE os: with calls of the C library; FILE counted: with calls that are
+ * collections of garbage; FILE os: with calls of the C library; FILE gil: with waits for
+ * Python's lock; FILE counted: with calls that are
  * only counted; FILE graph: with a CUDA graph; FILE wrapped: with correlation IDs of more than 32
  * bits; FILE nested: with driver calls within others; FILE nccl RANK [inside]: one of two ranks;
  * FILE launched RANK: the same of a launcher's job, each on a host of its own; FILE model EVENTS
@@ -54,6 +55,8 @@ int main(int argc, char **argv)
 		gen_python(gen);
 	} else if (argc > 2 && !strcmp(argv[2], "gc")) {
 		gen_gc(gen, argc > 3);
+	} else if (argc > 2 && !strcmp(argv[2], "gil")) {
+		gen_gil(gen);
 	} else if (argc > 2 && !strcmp(argv[2], "os")) {
 		gen_os(gen);
 	} else if (argc > 2 && !strcmp(argv[2], "cpu")) {

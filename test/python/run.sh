@@ -331,6 +331,23 @@ samples()
 		{ jq -c '.cpu_lines.rows[:8][] | [.name, .samples, .total_samples]' "$T/cpu-lines.json"; return 1; }
 }
 
+# Waits for Python's lock: those that the program measures itself, where another thread has it. On a busy machine its
+# own clock also counts time in which it does not run; then there is another try.
+gil()
+{
+	local _ own have
+	for _ in 1 2 3 4 5; do
+		own=$(LD_LIBRARY_PATH= LD_PRELOAD="$lib:$PWD/$B/libgprof-os.so" GPROF_DIR="$T/gil$_" "$python" test/python/gil.py 50) || return 1
+		have=$("$B/gprof-report" --view gil --format json "$T/gil$_" 2>"$T/err" | jq '[.gil.rows[].total_ns] | max')
+		echo "it measures $own ns, gprof $have ns"
+		[ "$have" -le $((own + own / 10 + 10000000)) ] && [ "$have" -ge $((own - own / 5)) ] && [ "$own" -ge 50000000 ] && break
+		own=
+	done
+	[ -n "$own" ] || return 1
+	LD_LIBRARY_PATH= LD_PRELOAD="$lib:$PWD/$B/libgprof-os.so" GPROF_DIR="$T/alone" "$python" test/python/gil.py 50 alone >"$T/out" || return 1
+	[ "$("$B/gprof-report" --view gil --format json "$T/alone" 2>"$T/err" | jq '.gil.rows | length')" = 0 ]
+}
+
 # hang ARGUMENT...: begins hangs.py, which is $program, and waits until one of its hangs is recorded.
 hang()
 {
@@ -531,6 +548,7 @@ for python in "${pythons[@]}"; do
 	tap lost "functions: calls over the limit are counted"
 	tap garbage "collections: as the program sees them, which sees nothing of us"
 	tap own_tests "collections: Python's own tests"
+	tap gil "the lock: as long as the program measures"
 	tap workers "workers of data loaders"
 	tap hangs "hangs: stacks of all threads as Python reports them"
 	tap hangs child "hangs: in a child that another thread forked"

@@ -161,17 +161,6 @@ START_TEST(a_collection_is_a_part_wherever_it_lies)
 }
 END_TEST
 
-static void add_os_call(
-	struct made *made, uint16_t call, uint32_t thread, uint64_t begin, uint64_t end)
-{
-	struct gprof_row_os_call *row = gen_row(made->gen, GPROF_TABLE_os_call);
-
-	row->begin = begin;
-	row->dur = end;
-	row->thread = thread;
-	row->call = call;
-}
-
 /* Without a GPU, threads that wait for work, however many, are not what the loop does. */
 START_TEST(calls_of_the_system_are_those_of_the_loop)
 {
@@ -184,10 +173,10 @@ START_TEST(calls_of_the_system_are_those_of_the_loop)
 
 		made_step(&made, begin, i);
 		for (uint32_t thread = 2; thread < 2 * HOST_THREADS; thread++) {
-			add_os_call(&made, poll, thread, begin + 10, begin + 990);
+			made_os_call(&made, poll, thread, begin + 10, begin + 990);
 		}
 		made_op(&made, "aten::add", begin + 100, begin + 400, 0);
-		add_os_call(&made, poll, 1, begin + 500, begin + 600);
+		made_os_call(&made, poll, 1, begin + 500, begin + 600);
 	}
 	made_step(&made, 5000, 4);
 	gen_close(made.gen, "exit");
@@ -205,6 +194,64 @@ START_TEST(calls_of_the_system_are_those_of_the_loop)
 	table = tables_of(&view_advice, made.path, false);
 	ck_assert_double_eq(
 		cell(table, tables_find(table, "cause", "os_calls", 0), "reach_ns"), 100);
+	table_destroy(table);
+}
+END_TEST
+
+/*
+ * Waits for Python's lock hide what they lie in; a collection of another thread is what they wait
+ * for. Those of other threads count nowhere: meanwhile the loop may have the lock.
+ */
+START_TEST(waits_for_the_lock_are_those_of_the_loop)
+{
+	struct made made = made_open("gil.gprof");
+	uint16_t gil = gen_call(made.gen, "python_gil", GPROF_API_THREAD);
+	struct table *table;
+
+	for (unsigned int i = 0; i < 4; i++) {
+		uint64_t begin = 1000 + 1000 * i;
+
+		made_step(&made, begin, i);
+		made_os_call(&made, gil, 2, begin, begin + 990);
+		made_op(&made, "aten::add", begin + 100, begin + 400, 0);
+		made_os_call(&made, gil, 1, begin + 350, begin + 900);
+		collect(&made, 0, 2, begin + 600, begin + 700);
+	}
+	made_step(&made, 5000, 4);
+	gen_close(made.gen, "exit");
+	table = tables_of(&view_budget, made.path, false);
+	ck_assert_double_eq(part(table, "Idle: operators", "mean_ns"), 250);
+	ck_assert_double_eq(part(table, "Idle: Python's lock", "mean_ns"), 450);
+	ck_assert_double_eq(part(table, "Idle: garbage collection", "mean_ns"), 100);
+	ck_assert_double_eq(part(table, "Idle: user code", "mean_ns"), 200);
+	table_destroy(table);
+	table = tables_of(&view_advice, made.path, false);
+	ck_assert_double_eq(cell(table, tables_find(table, "cause", "gil", 0), "reach_ns"), 450);
+	table_destroy(table);
+}
+END_TEST
+
+/* The same where a thread that launches waits, and where it takes turns with another one. */
+START_TEST(waits_for_the_lock_keep_the_gpu_idle)
+{
+	struct made made = made_open("gil_gpu.gprof");
+	uint32_t shape = made_shape(&made, "k", 1, 32, 16, 0);
+	uint16_t gil = gen_call(made.gen, "python_gil", GPROF_API_THREAD);
+	struct table *table;
+
+	made_step(&made, 100, 0);
+	made_step(&made, 1000, 1);
+	made_step(&made, 2000, 2);
+	made_step(&made, 3000, 3);
+	made_launch(&made, shape, 1100, 10, 1120, 1200);
+	add_call(&made, 1150, 1250); /* the gap behind it was opened by a wait */
+	made_os_call(&made, gil, 1, 1300, 1500);
+	made_os_call(&made, gil, 2, 1550, 1700);
+	made_launch(&made, shape, 1880, 10, 1900, 1950);
+	made_launch(&made, shape, 2100, 10, 2120, 2200);
+	gen_close(made.gen, "exit");
+	table = tables_of(&view_budget, made.path, false);
+	ck_assert_double_eq(part(table, "Idle: Python's lock", "total_ns"), 200);
 	table_destroy(table);
 }
 END_TEST
@@ -497,6 +544,7 @@ END_TEST
 
 UNIT_SUITE("report/budget", a_step_that_kernels_cover_wholly_sums_to_itself,
 	each_moment_counts_for_the_first_that_covers_it, a_collection_is_a_part_wherever_it_lies,
-	calls_of_the_system_are_those_of_the_loop, a_gap_is_of_what_takes_most_of_it,
+	calls_of_the_system_are_those_of_the_loop, waits_for_the_lock_are_those_of_the_loop,
+	waits_for_the_lock_keep_the_gpu_idle, a_gap_is_of_what_takes_most_of_it,
 	calls_that_share_a_gap_divide_its_time, random_steps_are_as_painted,
 	without_steps_all_of_it_is_one)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which CPU samples a finding counts: those of the loop's thread in steps that count, where nothing
- * is recorded and no wait opened the gap, or in the data loader; and when it names a line.
+ * is recorded and no wait opened the gap, or in the data loader; those of other threads while it
+ * waits for Python's lock; and when it names a line.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +15,15 @@
 enum { LOOP = 77, OTHER = 78 }; /* threads by the system's numbers */
 enum { OPERATOR = 1, LOAD, SAVE };
 
-static void add_code(struct made *made, uint32_t id, const char *function, uint32_t line)
+static void add_code(
+	struct made *made, uint32_t id, uint32_t file, const char *function, uint32_t line)
 {
 	uint32_t name = gen_string(made->gen, function);
 	struct gprof_row_py_code *code = gen_row(made->gen, GPROF_TABLE_py_code);
 	struct gprof_row_py_stack *stack;
 
 	code->id = id;
-	code->py_file = 1;
+	code->py_file = file;
 	code->line = 1;
 	code->name = name;
 	stack = gen_row(made->gen, GPROF_TABLE_py_stack);
@@ -42,9 +44,9 @@ static struct made made_python(const char *name)
 	file = gen_row(made.gen, GPROF_TABLE_py_file);
 	file->id = 1;
 	file->name = path;
-	add_code(&made, OPERATOR, "forward", 12);
-	add_code(&made, LOAD, "load", 41);
-	add_code(&made, SAVE, "save", 50);
+	add_code(&made, OPERATOR, 1, "forward", 12);
+	add_code(&made, LOAD, 1, "load", 41);
+	add_code(&made, SAVE, 1, "save", 50);
 	return made;
 }
 
@@ -100,6 +102,59 @@ static const char *steps_of(const char *name, const char *op, uint32_t nr_steps,
 	return made.path;
 }
 
+static void add_file(struct made *made, uint32_t id, const char *path)
+{
+	uint32_t name = gen_string(made->gen, path);
+	struct gprof_row_py_file *file = gen_row(made->gen, GPROF_TABLE_py_file);
+
+	file->id = id;
+	file->name = name;
+}
+
+/* A stack whose innermost frame is the code of that id, at a line. */
+static void add_frame(struct made *made, uint32_t id, uint32_t parent, uint32_t code, uint32_t line)
+{
+	struct gprof_row_py_stack *stack = gen_row(made->gen, GPROF_TABLE_py_stack);
+
+	stack->id = id;
+	stack->parent = parent;
+	stack->py_code = code;
+	stack->line = line;
+}
+
+/*
+ * Steps of 10 ms without a GPU: an operator for 4 ms, then a wait for Python's lock, also within
+ * the operator. Another thread is in Python's own library, which the program's code has called, for
+ * three of four samples; a thread without Python runs as well.
+ */
+static const char *locked_steps(const char *name, uint64_t sample_ns)
+{
+	struct made made = made_python(name);
+	uint16_t gil = gen_call(made.gen, "python_gil", GPROF_API_THREAD);
+	uint64_t at = 10 * MS;
+
+	add_file(&made, 2, "/usr/lib/python3.11/json/decoder.py");
+	add_code(&made, 10, 2, "raw_decode", 353);
+	add_frame(&made, 11, LOAD, 10, 353);
+	for (uint32_t step = 1; step <= STEPS; step++, at += 10 * MS) {
+		made_step(&made, at, step);
+		made_op(&made, "aten::mm", at, at + 4 * MS, 0);
+		made_os_call(&made, gil, 1, at + 2 * MS, at + 3 * MS);
+		made_os_call(&made, gil, 1, at + 4 * MS, at + 9 * MS);
+		made_os_call(&made, gil, 2, at, at + 4 * MS);
+		add_sample(&made, LOOP, OPERATOR, at + 1 * MS, sample_ns);
+		add_sample(&made, OTHER, SAVE, at + 1 * MS, sample_ns);
+		add_sample(&made, OTHER, SAVE, at + 2500000, sample_ns);
+		add_sample(&made, OTHER, 11, at + 5 * MS, sample_ns);
+		add_sample(&made, OTHER, LOAD, at + 6 * MS, sample_ns);
+		add_sample(&made, OTHER, 11, at + 7 * MS, sample_ns);
+		add_sample(&made, OTHER + 1, 0, at + 7 * MS, sample_ns);
+	}
+	made_step(&made, at, STEPS + 1);
+	gen_close(made.gen, "exit");
+	return made.path;
+}
+
 static void has(char *sentence, const char *text)
 {
 	ck_assert_msg(strstr(sentence, text) != NULL, "%s: no '%s'", sentence, text);
@@ -136,6 +191,37 @@ START_TEST(a_loop_that_mostly_waits_names_no_line)
 {
 	has(sentence_of(steps_of("waits.gprof", "aten::mm", STEPS, MS / 2), "python_host"),
 		"The loop mostly waits or is in the kernel; ");
+}
+END_TEST
+
+START_TEST(a_wait_for_the_lock_names_what_others_run)
+{
+	const char *path = locked_steps("lock.gprof", 3 * MS / 2);
+	struct table *table = tables_of(&view_findings, path, false);
+	size_t row = tables_find(table, "cause", "gil", 0);
+
+	ck_assert_str_eq(tables_cell(table, row, "sentence")->text,
+		"The loop waits for Python's lock (GIL) while others run train.py(41): load; "
+		"processes instead of threads can save at most 6.000 ms per step (60.0 %)");
+	ck_assert_str_eq(tables_cell(table, row, "places")->text,
+		"75.0 % of the CPU samples of other threads meanwhile at train.py(41): load; "
+		"25.0 % at train.py(50): save");
+	ck_assert_int_eq(tables_cell(table, row, "saved_ns")->integer, 6 * (int64_t)MS);
+	table_destroy(table);
+	table = tables_of(&view_gil, path, false);
+	ck_assert_uint_eq(table->nr_rows, 2);
+	ck_assert_int_eq(tables_cell(table, 0, "total_ns")->integer, 6 * (int64_t)(STEPS * MS));
+	ck_assert_int_eq(tables_cell(table, 0, "calls")->integer, 2 * STEPS);
+	ck_assert_uint_eq(tables_find(table, "meanwhile", "train.py(41): load", 0), 0);
+	ck_assert_int_eq(tables_cell(table, 1, "total_ns")->integer, 4 * (int64_t)(STEPS * MS));
+	table_destroy(table);
+}
+END_TEST
+
+START_TEST(a_holder_that_is_not_seen_has_no_line)
+{
+	has(sentence_of(locked_steps("unseen.gprof", MS / 2), "gil"),
+		"The loop waits for Python's lock (GIL), which other threads hold; ");
 }
 END_TEST
 
@@ -176,4 +262,5 @@ END_TEST
 
 UNIT_SUITE("report/code_samples", samples_of_the_loop_outside_of_operators_count,
 	samples_in_the_loader_are_the_loader_s, few_samples_name_no_line,
-	a_loop_that_mostly_waits_names_no_line, what_follows_a_wait_does_not_count)
+	a_loop_that_mostly_waits_names_no_line, a_wait_for_the_lock_names_what_others_run,
+	a_holder_that_is_not_seen_has_no_line, what_follows_a_wait_does_not_count)

@@ -33,7 +33,7 @@ import re
 import sqlite3
 import sys
 
-STATES = ["wait", "alloc", "launch", "calls", "gc", "loader", "operators"]
+STATES = ["wait", "alloc", "launch", "calls", "gil", "gc", "loader", "operators"]
 PARTS = ["computing", "transfer", "communication", "waiting", "copies", *STATES, "user", "latency", "dependency", "unknown"]
 SLOW_LAUNCH_NS = 1_000_000
 LATENCY_NS = 10_000
@@ -55,7 +55,7 @@ DEVICE = {"kernel": "kernel", "gpu_memcpy": "copy", "gpu_memset": "copy"}
 Span = collections.namedtuple("Span", "begin end")
 Call = collections.namedtuple("Call", "begin end name thread correlation")
 Activity = collections.namedtuple("Activity", "begin end kind name correlation collective", defaults=[None])
-Trace = collections.namedtuple("Trace", "calls operators loaders activities steps window pid collectives pauses", defaults=[(), ()])
+Trace = collections.namedtuple("Trace", "calls operators loaders activities steps window pid collectives pauses locks", defaults=[(), (), ()])
 Gap = collections.namedtuple("Gap", "begin end launch thread")
 # A collective of all ranks: what it has in common on each, and how many there are.
 Collective = collections.namedtuple("Collective", "key ranks")
@@ -143,7 +143,7 @@ def read_kineto(path):
     document = json.loads(text, parse_float=decimal.Decimal, strict=False)
     events = document["traceEvents"] if isinstance(document, dict) else document
     calls, operators, loaders, activities, marks, ends, pids = [], [], [], [], {}, [], collections.Counter()
-    of_calls, pauses = [], []
+    of_calls, pauses, locks = [], [], []
     for event in events:
         if event.get("ph") != "X" or "ts" not in event:
             continue
@@ -167,6 +167,8 @@ def read_kineto(path):
             elif cat == "cpu_op" or (cat == "user_annotation" and FRAMEWORK.match(name)):
                 operators.append((begin, end, thread))
         else:
+            if name == "python_gil":
+                locks.append((begin, end, thread))
             if cat == "nccl" and not re.search("Send|Recv", name) and collective_of(args):
                 of_calls.append((begin, end, thread, collective_of(args)))
             continue
@@ -175,7 +177,7 @@ def read_kineto(path):
         ends += [begin, end]
     steps = [(number, marks[number]) for number in sorted(marks)]
     pid = pids.most_common(1)[0][0] if pids else None
-    return Trace(calls, operators, loaders, activities, steps, Span(min(ends), max(ends)) if ends else None, pid, of_calls, pauses)
+    return Trace(calls, operators, loaders, activities, steps, Span(min(ends), max(ends)) if ends else None, pid, of_calls, pauses, locks)
 
 
 NSYS_COPIES = {1: "HtoD", 2: "DtoH", 8: "DtoD", 10: "PtoP"}
@@ -240,6 +242,8 @@ def threads(trace, launched):
         spans[thread].append((begin, end, "operators"))
     for begin, end, thread in trace.loaders:
         spans[thread].append((begin, end, "loader"))
+    for begin, end, thread in trace.locks:
+        spans[thread].append((begin, end, "gil"))
     pauses = [(begin, end, "gc") for begin, end, _ in trace.pauses]
     for pause, (*_, thread) in zip(pauses, trace.pauses):
         spans[thread].append(pause)

@@ -4,6 +4,8 @@ A training on the CPU by PyTorch with one trouble: planted_torch.py CAUSE [INIT-
 
     loader10, loader60   the loader has no workers, and takes about so many percent of the step for a batch
     code                 Python works and waits between operators, in a range named "tokenize"
+    gil, process         a thread parses JSON all the time, or a process does; between operators the loop polls, which gives
+                         Python's lock away
     gc, storm            Python collects garbage between operators, among half a million objects, or 100,000
     log                  the loop writes to a file and waits until it is on the disk, and for whatever else its log waits for
     straggler, even      one of two ranks (RANK) that communicate by gloo at INIT-METHOD; rank 1 sleeps in its loop, or none does
@@ -14,10 +16,13 @@ In all but the last that operator sleeps instead, so that a busy machine changes
 of a step, and of what the trouble takes in it.
 """
 import gc
+import json
+import multiprocessing
 import os
 import statistics
 import sys
 import tempfile
+import threading
 import time
 
 import torch
@@ -31,6 +36,8 @@ MEASURED = slice(4, 11)
 WORK_S, CODE_S, LOG_S, LATE_S = 0.2, 0.1, 0.1, 0.2
 LOADER_S = {"loader10": 0.0224, "loader60": 0.3}
 WORDS, PRODUCTS = 10_000, 32
+PARSERS = {"gil": (threading.Thread, threading.Event()), "process": (multiprocessing.Process, multiprocessing.Event())}
+POLLS = 20
 OBJECTS = {"gc": 500_000, "storm": 100_000}
 
 cause = sys.argv[1]
@@ -40,6 +47,12 @@ torch.set_num_threads(1)
 matrix = torch.ones(128, 128)
 log = tempfile.TemporaryFile(buffering=0)
 objects = [[] for _ in range(OBJECTS.get(cause, 0))]
+
+
+def parse(is_over):
+    text = json.dumps(list(range(100)))
+    while not is_over.is_set():
+        json.loads(text)
 
 
 class Batches(Dataset):
@@ -69,6 +82,9 @@ def between():
             time.sleep(CODE_S)
     elif cause in OBJECTS:
         gc.collect()
+    elif cause in PARSERS:
+        for _ in range(POLLS):
+            time.sleep(1e-4)
     elif cause == "log":
         log.write(b"x" * 4096)
         os.fsync(log.fileno())
@@ -93,6 +109,10 @@ if rank is not None:
     model = nn.parallel.DistributedDataParallel(model)
 optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
 batches = iter(DataLoader(Batches(), batch_size=BATCH))
+if cause in PARSERS:
+    start, is_over = PARSERS[cause]
+    parser = start(target=parse, args=(is_over,))
+    parser.start()
 loads, pauses, begins = [], [], [time.perf_counter_ns()]
 for _ in range(STEPS):
     batch = timed(loads, next, batches)
@@ -107,5 +127,8 @@ troubles = loads if cause in LOADER_S else pauses
 print(*(int(statistics.median(times[MEASURED])) for times in (steps, troubles)))
 # PyTorch 1.13 aborts now and then when the objects of its libraries go: "terminate called without an active exception".
 sys.stdout.flush()
+if cause in PARSERS:
+    is_over.set()
+    parser.join()
 if rank is not None:
     os._exit(0)

@@ -15,7 +15,7 @@ start()
 	libraries=$(preload)
 	case $1 in
 	storm | none) python=gc ;;
-	log) libraries+=" $ROOT/$B/libgprof-os.so" ;;
+	log | gil | process) libraries+=" $ROOT/$B/libgprof-os.so" ;;
 	esac
 	GPROF_PYTHON=$python GPROF_DIR=$T/$1 LD_PRELOAD=$libraries timeout 200 "$TORCH_PYTHON" $program "$1" "${@:3}" >"$2" 2>"$2.err"
 }
@@ -47,6 +47,16 @@ median()
 	local step
 	for step in 4 5 6 7 8 9 10; do
 		"$REPORT" whatif --format json --steps $step "${@:3}" "$T/$2" 2>/dev/null | jq ".what_if.rows[0].$1 // empty"
+	done | sort -n | awk '{ ns[NR] = $1 } END { print NR ? ns[int((NR + 1) / 2)] : "null" }'
+}
+
+# median_saved CAUSE NAME: of what the finding says of single steps
+median_saved()
+{
+	local step
+	for step in 4 5 6 7 8 9 10; do
+		"$REPORT" summary --view findings --format json --steps $step "$T/$2" 2>/dev/null |
+			jq "[.findings.rows[] | select(.cause == \"$1\").saved_ns] | add // 0"
 	done | sort -n | awk '{ ns[NR] = $1 } END { print NR ? ns[int((NR + 1) / 2)] : "null" }'
 }
 
@@ -85,6 +95,7 @@ judge()
 	code) predicts "$1" none --scale op:tokenize=0 ;;
 	# It keeps a CPU busy, so that a program beside it is no measure.
 	storm) is_near "$(median saved_ns "$1" --scale "op:garbage collection.*=0")" "$(of "$1" 2)" "$1: whatif saves what it takes" ;;
+	gil) is_near "$(median_saved gil "$1")" $(($(of gil 1) - $(of process 1))) "gil: a process saves what the finding says" ;;
 	straggler) predicts "$1" even --remove stragglers ;;
 	esac
 }
@@ -118,6 +129,7 @@ beside()
 
 {
 	beside none loader10 loader60 code gc storm log
+	beside process gil
 	beside even straggler
 	beside bound
 } | awk '/^1\.\./ { next } /^(not )?ok [0-9]+ - / { sub(/[0-9]+/, ++number) } { print } /^not ok/ { failed = 1 } END { exit failed }'

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kinds of the C library's functions, in the rows of gprof or of another profiler. */
-#ifndef REPORT_HOST_OS_KIND_H
-#define REPORT_HOST_OS_KIND_H
+#ifndef REPORT_MODEL_OS_KIND_H
+#define REPORT_MODEL_OS_KIND_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows name functions, so the list of functions is looked up by the numbers of their names. */
-#include "report/host/os_kind.h"
+#include "report/model/os_kind.h"
 
 #include <string.h>
 
@@ -57,6 +57,7 @@ const char *os_kind_name(unsigned int kind)
 		[GPROF_OS_WAIT] = "wait",
 		[GPROF_OS_JOIN] = "join",
 		[GPROF_OS_PROCESS] = "process",
+		[GPROF_OS_GIL] = "GIL",
 	};
 
 	return names[kind < sizeof(names) / sizeof(names[0]) ? kind : GPROF_OS_UNKNOWN];
