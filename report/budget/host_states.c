@@ -244,7 +244,9 @@ static uint64_t work_end(struct host_sweep *sweep, unsigned int slot, uint64_t t
 {
 	uint64_t end = 0;
 
-	for (unsigned int state = 0; WORK >> state & 1; state++) {
+	for (unsigned int mask = WORK; mask; mask &= mask - 1) {
+		unsigned int state = (unsigned int)__builtin_ctz(mask);
+
 		go_before(sweep, slot, state, time);
 		if (has(sweep, slot, state) && sweep->at[slot][state].end > end) {
 			end = sweep->at[slot][state].end;

@@ -80,7 +80,10 @@ static void add_change(const struct verdict *verdict, const struct verdict_findi
 	const char *change, struct buf *out)
 {
 	buf_printf(out, "; %s %s ", change,
-		finding->saved_ns < 0 || finding->is_capped ? "can save at most" : "would save");
+		/* Waits make what comes after them slower, too. */
+		finding->cause == VERDICT_GIL		      ? "can save"
+		: finding->saved_ns < 0 || finding->is_capped ? "can save at most"
+							      : "would save");
 	add_amount(verdict, finding, out);
 }
 
