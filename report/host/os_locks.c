@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Locks, condition variables, semaphores and barriers by their addresses, Python's lock among them:
- * how long threads wait for each. Only waits of at least GPROF_OS_MIN_NS are there, so a free lock is not.
+ * how long threads wait for each. Only waits of at least GPROF_OS_MIN_NS are there, so a free lock
+ * is not.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -335,10 +335,10 @@ samples()
 # own clock also counts time in which it does not run; then there is another try.
 gil()
 {
-	local _ own have
-	for _ in 1 2 3 4 5; do
-		own=$(LD_LIBRARY_PATH= LD_PRELOAD="$lib:$PWD/$B/libgprof-os.so" GPROF_DIR="$T/gil$_" "$python" test/python/gil.py 50) || return 1
-		have=$("$B/gprof-report" --view gil --format json "$T/gil$_" 2>"$T/err" | jq '[.gil.rows[].total_ns] | max')
+	local try own have
+	for try in 1 2 3 4 5; do
+		own=$(LD_LIBRARY_PATH= LD_PRELOAD="$lib:$PWD/$B/libgprof-os.so" GPROF_DIR="$T/gil$try" "$python" test/python/gil.py 50) || return 1
+		have=$("$B/gprof-report" --view gil --format json "$T/gil$try" 2>"$T/err" | jq '[.gil.rows[].total_ns] | max')
 		echo "it measures $own ns, gprof $have ns"
 		[ "$have" -le $((own + own / 10 + 10000000)) ] && [ "$have" -ge $((own - own / 5)) ] && [ "$own" -ge 50000000 ] && break
 		own=
