@@ -29,7 +29,8 @@ chmod +x "$T/rank"
 TOLD='locks of 4 processes are aligned by the ends of NCCL operations, of which 95 % agree within '
 
 # Each launch as reported lies between two readings of the true clock. Reported times may be out of that by
-# what is said of the clocks, and the looks show that they are within 20 us, early and late in the run.
+# what is said of the clocks, which is of 95 % of the times, and the looks show that they are within 20 us, early and late in
+# the run.
 # Launches are of first threads, whose number is their process's; the pids of a timeline may be others.
 exact()
 {
@@ -51,7 +52,7 @@ for line in open(sys.argv[1] + "/out"):
         rank, step, before, after = map(int, line.split())
         looks[rank].append((before, after))
 error = float(re.search(r"within ([0-9.]+) us", trace["gprof"]["clocks"])[1]) * 1000
-bad = False
+bad, nr, nr_beyond = False, 0, 0
 for rank in range(8):
     if len(told[rank]) != len(looks[rank]):
         sys.exit(f"{len(told[rank])} launches of rank {rank}, not {len(looks[rank])}")
@@ -60,10 +61,12 @@ for rank in range(8):
     sooner = [look[1] - launch[1] for launch, look in both]
     half = len(both) // 2
     near = max(min(part) for all in (later, sooner) for part in (all[:half], all[half:]))
-    if min(later + sooner) < -error - ROUND_NS or near > NEAR_NS:
+    beyond = sum(min(each) < -error - ROUND_NS for each in zip(later, sooner))
+    nr, nr_beyond = nr + len(both), nr_beyond + beyond
+    if beyond or near > NEAR_NS:
         print(f"rank {rank}: begins later by {later}, ends sooner by {sooner} ns; told are {error:.0f}")
-        bad = True
-sys.exit(bad)
+    bad |= near > NEAR_NS
+sys.exit(bad or nr_beyond > 0.05 * nr)
 END
 	is 0 $? "exactness of $1"
 }
