@@ -104,7 +104,7 @@ help:
 	@echo 'make sim        the simulated CUDA libraries, in build/sim'
 	@echo 'make demo       a training program with and without gprof, then its tables and timeline'
 	@echo 'make check      the quick tests, for while you work'
-	@echo 'make test       what a change must pass, 10 minutes on two cores'
+	@echo 'make test       what a change must pass, 15 minutes on two cores'
 	@echo 'make test-all   every test that this machine can run, also sanitized and for aarch64'
 	@echo 'make bench      costs and speeds, each beside its peer'
 	@echo 'make fuzz       searches with libFuzzer, FUZZ_SECONDS=60 a target; see test/fuzz/README.md'
