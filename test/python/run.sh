@@ -345,7 +345,8 @@ gil()
 	done
 	[ -n "$own" ] || return 1
 	LD_LIBRARY_PATH= LD_PRELOAD="$lib:$PWD/$B/libgprof-os.so" GPROF_DIR="$T/alone" "$python" test/python/gil.py 50 alone >"$T/out" || return 1
-	[ "$("$B/gprof-report" --view gil --format json "$T/alone" 2>"$T/err" | jq '.gil.rows | length')" = 0 ]
+	# A thread alone may lose its CPU in the call that takes the lock.
+	[ "$("$B/gprof-report" --view gil --format json "$T/alone" 2>"$T/err" | jq '[.gil.rows[].total_ns] | add // 0')" -lt $((own / 5)) ]
 }
 
 # hang ARGUMENT...: begins hangs.py, which is $program, and waits until one of its hangs is recorded.
