@@ -20,6 +20,8 @@ test="$test musl-tools busybox-static libjemalloc2 libtcmalloc-minimal4 strace"
 test="$test valgrind"
 # PyTorch 1.13, unmodified programs of test/torch
 test="$test python3-torch"
+# a newer Python, which has a loader of its own
+test="$test patchelf"
 # the Python module, also in a notebook
 test="$test python3-pandas python3-nbclient python3-ipykernel"
 # the server of `serve`

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# GPROF_PYTHON, and what is read of data loaders, on every CPython from 3.8 to 3.15 that is here, on the simulator
-# (`make test`: the system's, 3.8 and the newest): what is recorded is what Python says of itself, and programs see
+# GPROF_PYTHON, and what is read of data loaders, on every CPython from 3.8 to 3.15 that is here or that debian.sh gets, on the
+# simulator (`make test`: the system's, 3.8 and 3.13): what is recorded is what Python says of itself, and programs see
 # nothing of us. Prints TAP.
 # usage: test/python/run.sh [PYTHON...]
 # shellcheck disable=SC2317 # functions that tap calls
@@ -508,8 +508,12 @@ if [ $# = 0 ]; then
 		for python in "$(command -v python3.$minor)" "${PYENV_ROOT:-$HOME/.pyenv}/versions/3.$minor".*/bin/python3; do
 			[ -x "$python" ] && "$python" -c 'import ctypes' 2>/dev/null && pythons+=("$python") && continue 2
 		done
+		if [ $minor -ge 14 ] && python=$(test/python/debian.sh $minor 2>"$T/why"); then
+			pythons+=("$python")
+			continue
+		fi
 		n=$((n + 1))
-		echo "ok $n - CPython 3.$minor # SKIP there is none"
+		echo "ok $n - CPython 3.$minor # SKIP there is none: $(tail -1 "$T/why" 2>/dev/null)"
 	done
 fi
 for python in "${pythons[@]}"; do
