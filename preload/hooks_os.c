@@ -7,9 +7,9 @@
  * name. To learn it costs one system call, or three for a socket; the number stays until the
  * descriptor closes. So most events of a file cost none.
  *
- * CPython's lock (GIL) is a condition variable, a mutex and a second condition variable, which lie
- * in the one variable that holds the runtime's state (3.8 to 3.15). Nothing else that a thread can
- * wait for lies there, so the address says what a thread waits for.
+ * CPython's lock (GIL) is two condition variables with their mutexes. They are members of
+ * _PyRuntime, the variable with all of the interpreter's state, and nothing else in there is what a
+ * thread can wait for (3.8 to 3.15). So the address shows that a thread waits for the GIL.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -42,7 +42,7 @@ static struct os_state {
 	_Atomic uint32_t nr_files;
 } state;
 
-/* The variable that Python's lock lies in; 0 bytes: there is no Python. */
+/* _PyRuntime; 0 bytes: there is no Python. */
 static struct {
 	_Atomic uint64_t address, nr_bytes;
 } python_runtime;
@@ -209,6 +209,7 @@ static uint32_t find_file(const struct os_call *call, char *name, size_t *nr_byt
 
 /* ---- a call ---- */
 
+/* Returns what the call counts as: the function, or a wait for the GIL. */
 static enum os_id id_of(const struct os_call *call)
 {
 	uint64_t nr_bytes = atomic_load_explicit(&python_runtime.nr_bytes, memory_order_acquire);

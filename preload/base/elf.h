@@ -40,7 +40,7 @@ bool elf_open(struct elf *elf, const struct dl_phdr_info *info);
 void *elf_find_version(const struct elf *elf, const char *name, const char *version);
 void *elf_find(const struct elf *elf, const char *name);
 
-/* The same of a variable. *nr_bytes: its size, where there is one. */
+/* The same of a variable. *nr_bytes: its size, 0 if there is none. */
 void *elf_find_variable(const struct elf *elf, const char *name, uint64_t *nr_bytes);
 
 /* Does it define it as an indirect function (STT_GNU_IFUNC), which only the loader finds? */

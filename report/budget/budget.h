@@ -310,8 +310,8 @@ static inline uint64_t budget_communication(const uint64_t parts[NR_BUDGET_PARTS
 }
 
 /*
- * A process alone does not show whom it waited for: it has the other parts, so numbered. The last
- * part to come, waits for Python's lock, is not among them: it is a fact of its own.
+ * A process alone does not show whom it waited for, so it has the other parts, numbered as in
+ * budget_lone_part. Waits for Python's lock came later and are a fact of their own (reduced.h).
  */
 #define NR_BUDGET_LONE_PARTS (NR_BUDGET_PARTS - 3u)
 

@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 
-#include "report/model/mixed_stack.h"
 #include "report/model/scan.h"
 #include "report/ops/loop.h"
 #include "report/util/buf.h"
@@ -25,45 +24,24 @@ static void on_batch(void *context, struct process *process, const struct batch 
 	struct code_samples *samples = context;
 
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		bool is_own = b->col[COL_cpu_sample_task][i] == samples->task;
-		uint64_t stack = mixed_stack_id(
-			b->col[COL_cpu_sample_native_stack][i], b->col[COL_cpu_sample_py_stack][i]);
-		struct code_times *times = is_own ? &samples->own : &samples->others;
+		struct timed_sample sample = timed_sample_of(process, b, i);
+		bool is_own = sample.task == samples->task;
 
-		if (!is_own && (!samples->has_others || !mixed_stack_has_python(stack))) {
-			continue;
+		if (is_own || (samples->has_others && mixed_stack_has_python(sample.stack))) {
+			timed_samples_add(
+				is_own ? &samples->own.samples : &samples->others.samples, &sample);
 		}
-		times->all =
-			array_grow(times->all, times->nr, &times->capacity, sizeof(*times->all));
-		times->all[times->nr++] = (struct code_sample){
-			.time_ns = clock_map_time(
-				&process->host_clock, b->col[COL_cpu_sample_time][i]),
-			.stack = stack,
-			.cpu_ns = b->col[COL_cpu_sample_ns][i],
-		};
 	}
 }
 
-static const struct scan_want want = {GPROF_TABLE_cpu_sample,
-	COL_BIT(COL_cpu_sample_time) | COL_BIT(COL_cpu_sample_ns) | COL_BIT(COL_cpu_sample_task) |
-		COL_BIT(COL_cpu_sample_native_stack) | COL_BIT(COL_cpu_sample_py_stack),
-	0};
+static const struct scan_want want = {GPROF_TABLE_cpu_sample, TIMED_SAMPLE_COLUMNS, 0};
 
 static const struct scan_view scan_view = {.wants = &want, .nr_wants = 1, .on_batch = on_batch};
 
-static int by_time(const void *a, const void *b)
-{
-	const struct code_sample *x = a, *y = b;
-
-	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
-}
-
 static void sort(struct code_times *times)
 {
-	if (times->nr) {
-		qsort(times->all, times->nr, sizeof(*times->all), by_time);
-	}
-	times->at = times->nr;
+	timed_samples_sort(&times->samples);
+	times->at = times->samples.nr;
 }
 
 static bool has_rows(struct process *process, unsigned int number)
@@ -86,8 +64,8 @@ struct code_samples *code_samples_create(struct process *process)
 	samples->task = process_tid(process, thread);
 	samples->has_others = has_rows(process, GPROF_TABLE_os_call);
 	scan_run(&process, 1, &(const struct scan){&scan_view, samples}, 1);
-	if (!samples->own.nr) {
-		free(samples->others.all);
+	if (!samples->own.samples.nr) {
+		timed_samples_fini(&samples->others.samples);
 		free(samples);
 		return NULL;
 	}
@@ -104,8 +82,8 @@ void code_samples_destroy(struct code_samples *samples)
 		counted_steps_fini(&samples->counted);
 		idmap_fini(&samples->stacks);
 		free(samples->open);
-		free(samples->own.all);
-		free(samples->others.all);
+		timed_samples_fini(&samples->own.samples);
+		timed_samples_fini(&samples->others.samples);
 		free(samples);
 	}
 }
@@ -116,21 +94,21 @@ void code_samples_open(
 	struct code_samples *samples, enum code_part part, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct code_times *times = part == CODE_GIL ? &samples->others : &samples->own;
+	const struct timed_sample *all = times->samples.all;
 
-	while (times->at && times->all[times->at - 1].time_ns >= end_ns) {
+	while (times->at && all[times->at - 1].time_ns >= end_ns) {
 		times->at--;
 	}
-	while (times->at && times->all[times->at - 1].time_ns >= begin_ns) {
+	while (times->at && all[times->at - 1].time_ns >= begin_ns) {
 		samples->open = array_grow(samples->open, samples->nr_open, &samples->open_capacity,
 			sizeof(*samples->open));
-		samples->open[samples->nr_open++] =
-			(struct code_open){&times->all[--times->at], part};
+		samples->open[samples->nr_open++] = (struct code_open){&all[--times->at], part};
 	}
 }
 
 static void count(struct code_samples *samples, const struct code_open *open)
 {
-	const struct code_sample *sample = open->sample;
+	const struct timed_sample *sample = open->sample;
 	struct code_stack *stack = idmap_put(&samples->stacks, sample->stack);
 
 	stack->stack = sample->stack;

@@ -4,12 +4,13 @@
  * They show which code of the program ran while the GPU waited for it or, without a GPU, in a step.
  * While that thread waits for Python's lock, samples of other threads that are in Python count.
  *
- * Memory: 24 bytes for each sample of that thread and, where calls of the system were recorded, of
- * others in Python: 8.6 MB for a thread and an hour at 99 Hz.
+ * Memory: the samples of that thread (timed_samples.h) and, where calls of the system were
+ * recorded, those of others in Python.
  */
 #ifndef REPORT_BUDGET_CODE_SAMPLES_H
 #define REPORT_BUDGET_CODE_SAMPLES_H
 
+#include "report/budget/timed_samples.h"
 #include "report/ops/counted_steps.h"
 #include "report/util/idmap.h"
 
@@ -20,27 +21,20 @@ enum code_part {
 	NR_CODE_PARTS,
 };
 
-struct code_sample {
-	uint64_t time_ns; /* CLOCK_MONOTONIC */
-	uint64_t stack;	  /* as mixed_stack.h has it */
-	uint64_t cpu_ns;  /* that it stands for */
-};
-
 /* The number of samples, and the CPU time that they stand for. */
 struct code_sum {
 	uint64_t nr, cpu_ns;
 };
 
-/* Samples in the order of their times, which are passed from the last to the first. */
+/* Samples that are passed from the last to the first. */
 struct code_times {
-	struct code_sample *all;
-	size_t nr, capacity;
-	size_t at; /* all[at] and later samples have been passed */
+	struct timed_samples samples;
+	size_t at; /* samples.all[at] and later ones have been passed */
 };
 
 /* A sample of the gap that is being divided. */
 struct code_open {
-	const struct code_sample *sample;
+	const struct timed_sample *sample;
 	enum code_part part;
 };
 

@@ -58,9 +58,9 @@ struct host_states {
 	} slots[HOST_THREADS];
 	unsigned int nr; /* of slots that have a thread */
 	/*
-	 * Of a process without GPUs: calls of the operating system, and waits for Python's lock,
-	 * count in this thread alone, since others mostly wait there for work, and for this one. 0:
-	 * unknown, they count in all.
+	 * The thread of the training loop, in a process without GPUs. Only its own calls of the
+	 * operating system and waits for Python's lock count: other threads mostly wait for work,
+	 * or for this one. 0: unknown, those of all count.
 	 */
 	uint32_t loop_thread;
 	unsigned int last; /* the slot that was found last */
@@ -123,11 +123,10 @@ void host_sweep_begin(struct host_sweep *sweep, struct host_states *states);
 /*
  * Adds the time from `begin` to `end` to ns[NR_HOST_STATES + 1] by state: by what the thread of
  * `slot` did; where it did nothing that is recorded, by what others that launch did, and by
- * operators, loaders and collections of the rest: while a thread collects, no other runs Python,
- * and one that waits for Python's lock waits for the collection.
- * HOST_OTHERS: by what any thread did. Times must fall from call to call. Opens the samples of
- * `code` that lie in user code or in the data loader, or in waits for Python's lock; NULL: there
- * are none.
+ * operators, loaders and collections of the rest. While a thread collects garbage, no other runs
+ * Python, so a wait for Python's lock is then a wait for the collection. HOST_OTHERS: by what any
+ * thread did. Times must fall from call to call. Opens the samples of `code` that lie in user code,
+ * in the data loader or in waits for Python's lock; NULL: there are none.
  */
 void host_sweep_add(struct host_sweep *sweep, unsigned int slot, uint64_t begin, uint64_t end,
 	uint64_t *ns, struct code_samples *code);

@@ -3,14 +3,15 @@
  * Waits for Python's lock (GIL) by thread, and what other threads ran meanwhile: the one that has
  * the lock is among them.
  *
- * Memory: 24 bytes for each wait, and for each CPU sample in Python.
+ * Memory: 24 bytes for each wait of a process and, if calls of the system were recorded, its CPU
+ * samples in Python (timed_samples.h).
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/analysis/view.h"
+#include "report/budget/timed_samples.h"
 #include "report/host/os_threads.h"
-#include "report/model/mixed_stack.h"
 #include "report/model/os_kind.h"
 #include "report/util/hash.h"
 #include "report/util/idmap.h"
@@ -29,31 +30,32 @@ struct wait {
 	uint32_t row;
 };
 
-struct sample {
-	uint64_t time_ns, stack;
-	uint32_t task;
+/* The number of samples of a stack, or at a place: a number of string_pool.h. */
+struct count {
+	uint64_t of, nr;
 };
 
-/* Samples at one place of the code, which is a number of string_pool.h. */
-struct place_sum {
-	uint32_t place; /* 0: none */
-	uint64_t nr;
+/* What other threads ran while the thread of a row waited. */
+struct meanwhile {
+	struct count most; /* the place with most samples */
+	uint64_t nr_samples;
 };
 
-/* The waits and samples of one process, then what of its rows is found in them. */
+struct row {
+	const struct waiting_thread *thread;
+	struct meanwhile meanwhile;
+};
+
 struct gil_view {
 	struct view_input input;
 	struct keyed_stats stats; /* by thread that waits */
 	struct waiting_thread *threads;
-	struct waiting_thread **thread_of; /* of each row */
-	struct meanwhile {
-		struct place_sum most;
-		uint64_t nr_all;
-	} * meanwhile; /* of each row */
-	size_t thread_capacity, meanwhile_capacity;
+	struct row *rows; /* as many as stats has */
+	size_t row_capacity;
+	/* of the process that is being read */
 	struct wait *waits;
-	struct sample *samples;
-	size_t nr_waits, wait_capacity, nr_samples, sample_capacity;
+	size_t nr_waits, wait_capacity;
+	struct timed_samples samples;
 	bool has_calls, has_samples;
 };
 
@@ -62,13 +64,20 @@ static const struct scan_want wants[] = {
 		COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur) | COL_BIT(COL_api_thread) |
 			COL_BIT(COL_api_call),
 		0},
-	{GPROF_TABLE_cpu_sample,
-		COL_BIT(COL_cpu_sample_time) | COL_BIT(COL_cpu_sample_task) |
-			COL_BIT(COL_cpu_sample_native_stack) | COL_BIT(COL_cpu_sample_py_stack),
-		0},
+	{GPROF_TABLE_cpu_sample, TIMED_SAMPLE_COLUMNS, 0},
 };
 
 /* ---- reading ---- */
+
+/* Without calls of the system nothing waits. */
+static bool needs(void *context, struct process *process, unsigned int table)
+{
+	const struct stream_table *calls = stream_table(process->stream, GPROF_TABLE_os_call);
+
+	(void)context;
+	(void)table;
+	return calls && calls->nr_rows;
+}
 
 static uint32_t find_row(struct gil_view *view, struct process *process, uint64_t thread)
 {
@@ -85,12 +94,8 @@ static uint32_t find_row(struct gil_view *view, struct process *process, uint64_
 	hash_put(view->threads, key, &key.key, found);
 	found->row =
 		keyed_stats_find(&view->stats, nr, os_thread_name(process, (uint32_t)thread), 0);
-	view->thread_of =
-		array_grow(view->thread_of, nr, &view->thread_capacity, sizeof(*view->thread_of));
-	view->thread_of[nr] = found;
-	view->meanwhile = array_grow(
-		view->meanwhile, nr, &view->meanwhile_capacity, sizeof(*view->meanwhile));
-	view->meanwhile[nr] = (struct meanwhile){0};
+	view->rows = array_grow(view->rows, nr, &view->row_capacity, sizeof(*view->rows));
+	view->rows[nr] = (struct row){.thread = found};
 	return found->row;
 }
 
@@ -118,27 +123,12 @@ static void add_calls(struct gil_view *view, struct process *process, const stru
 static void add_samples(struct gil_view *view, struct process *process, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		uint64_t stack = mixed_stack_id(
-			b->col[COL_cpu_sample_native_stack][i], b->col[COL_cpu_sample_py_stack][i]);
+		struct timed_sample sample = timed_sample_of(process, b, i);
 
-		if (!mixed_stack_has_python(stack)) {
-			continue;
+		if (mixed_stack_has_python(sample.stack)) {
+			timed_samples_add(&view->samples, &sample);
 		}
-		view->has_samples = true;
-		view->samples = array_grow(view->samples, view->nr_samples, &view->sample_capacity,
-			sizeof(*view->samples));
-		view->samples[view->nr_samples++] = (struct sample){
-			clock_map_time(&process->host_clock, b->col[COL_cpu_sample_time][i]), stack,
-			(uint32_t)b->col[COL_cpu_sample_task][i]};
 	}
-}
-
-static void begin(void *context, struct process *process)
-{
-	struct gil_view *view = context;
-
-	(void)process;
-	view->nr_waits = view->nr_samples = 0;
 }
 
 static void on_batch(void *context, struct process *process, const struct batch *b)
@@ -152,84 +142,77 @@ static void on_batch(void *context, struct process *process, const struct batch 
 
 /* ---- what others run meanwhile ---- */
 
-static int by_time(const void *a, const void *b)
-{
-	const struct sample *x = a, *y = b;
-
-	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
-}
-
 static int by_row(const void *a, const void *b)
 {
 	const struct wait *x = a, *y = b;
 
-	if (x->row != y->row) {
-		return x->row > y->row ? 1 : -1;
-	}
-	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+	return (x->row > y->row) - (x->row < y->row);
 }
 
-/* Returns the first sample from a time on. */
-static size_t first_sample(const struct gil_view *view, uint64_t time_ns)
+static void add_count(struct idmap *counts, uint64_t of, uint64_t nr)
 {
-	size_t low = 0, high = view->nr_samples;
+	struct count *count = idmap_put(counts, of);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+	count->of = of;
+	count->nr += nr;
+}
 
-		if (view->samples[middle].time_ns < time_ns) {
-			low = middle + 1;
-		} else {
-			high = middle;
+/* Counts the samples of other threads than `task` in a wait, by their stacks. */
+static void count_stacks(
+	const struct gil_view *view, const struct wait *wait, uint32_t task, struct idmap *stacks)
+{
+	const struct timed_samples *samples = &view->samples;
+
+	for (size_t i = timed_samples_from(samples, wait->begin_ns);
+		i < samples->nr && samples->all[i].time_ns < wait->end_ns; i++) {
+		if (samples->all[i].task != task) {
+			add_count(stacks, samples->all[i].stack, 1);
 		}
 	}
-	return low;
 }
 
-/* Counts the samples of other threads than `task` in a wait, by their places. */
-static void count_places(const struct gil_view *view, struct process *process,
-	const struct wait *wait, uint32_t task, struct idmap *places)
+/* If several places have most samples, the one that was met first counts. */
+static struct meanwhile meanwhile_of(struct process *process, const struct idmap *stacks)
 {
-	for (size_t i = first_sample(view, wait->begin_ns);
-		i < view->nr_samples && view->samples[i].time_ns < wait->end_ns; i++) {
-		const struct sample *sample = &view->samples[i];
-		uint32_t place =
-			sample->task != task ? mixed_stack_place(process, sample->stack) : 0;
+	struct meanwhile meanwhile = {.nr_samples = 0};
+	struct idmap places;
+
+	idmap_init(&places, sizeof(struct count));
+	for (size_t i = 0; i < stacks->nr; i++) {
+		const struct count *stack = idmap_at(stacks, i);
+		uint32_t place = mixed_stack_place(process, stack->of);
 
 		if (place) {
-			struct place_sum *sum = idmap_put(places, place);
-
-			sum->place = place;
-			sum->nr++;
+			add_count(&places, place, stack->nr);
+			meanwhile.nr_samples += stack->nr;
 		}
 	}
-}
-
-/*
- * Finds it for one row from its waits, which begin at `first`; returns where those of the next one
- * begin. Of places with as many samples, the one that was met first counts.
- */
-static size_t find_meanwhile(struct gil_view *view, struct process *process, size_t first)
-{
-	uint32_t row = view->waits[first].row;
-	uint32_t task = process_tid(process, (uint32_t)view->thread_of[row]->key.thread);
-	struct meanwhile *meanwhile = &view->meanwhile[row];
-	struct idmap places;
-	size_t next = first;
-
-	idmap_init(&places, sizeof(struct place_sum));
-	for (; next < view->nr_waits && view->waits[next].row == row; next++) {
-		count_places(view, process, &view->waits[next], task, &places);
-	}
 	for (size_t i = 0; i < places.nr; i++) {
-		const struct place_sum *sum = idmap_at(&places, i);
+		const struct count *place = idmap_at(&places, i);
 
-		meanwhile->nr_all += sum->nr;
-		if (sum->nr > meanwhile->most.nr) {
-			meanwhile->most = *sum;
+		if (place->nr > meanwhile.most.nr) {
+			meanwhile.most = *place;
 		}
 	}
 	idmap_fini(&places);
+	return meanwhile;
+}
+
+/* Of the row whose waits begin at `first`. Returns where those of the next one begin. */
+static size_t find_meanwhile(struct gil_view *view, struct process *process, size_t first)
+{
+	uint32_t number = view->waits[first].row;
+	struct row *row = &view->rows[number];
+	uint32_t task = process_tid(process, (uint32_t)row->thread->key.thread);
+	struct idmap stacks;
+	size_t next = first;
+
+	idmap_init(&stacks, sizeof(struct count));
+	for (; next < view->nr_waits && view->waits[next].row == number; next++) {
+		count_stacks(view, &view->waits[next], task, &stacks);
+	}
+	row->meanwhile = meanwhile_of(process, &stacks);
+	idmap_fini(&stacks);
 	return next;
 }
 
@@ -237,14 +220,16 @@ static void end(void *context, struct process *process)
 {
 	struct gil_view *view = context;
 
-	if (!view->nr_samples || !view->nr_waits) {
-		return;
+	if (view->nr_waits) {
+		timed_samples_sort(&view->samples);
+		qsort(view->waits, view->nr_waits, sizeof(*view->waits), by_row);
 	}
-	qsort(view->samples, view->nr_samples, sizeof(*view->samples), by_time);
-	qsort(view->waits, view->nr_waits, sizeof(*view->waits), by_row);
 	for (size_t next = 0; next < view->nr_waits;) {
 		next = find_meanwhile(view, process, next);
 	}
+	view->has_samples |= view->samples.nr != 0;
+	view->nr_waits = 0;
+	timed_samples_fini(&view->samples);
 }
 
 /* ---- the table ---- */
@@ -258,9 +243,10 @@ static const struct table_column columns[] = {
 	[THREAD] = TABLE_COLUMN("name", "Thread", TABLE_NAME, .help = "that waited",
 		TABLE_MEMBER(keyed_stats_row, name)),
 	[SHARE] = TABLE_COLUMN("meanwhile_pct", "% of samples", TABLE_PERCENT, .is_wide_only = true,
-		.help = "CPU samples of other threads in Python during the waits that are there"),
+		.help = "of the CPU samples of other threads in Python meanwhile: those at that "
+			"line"),
 	[PLACE] = TABLE_COLUMN("meanwhile", "Mostly at", TABLE_NAME,
-		.help = "the line of Python with most of them"),
+		.help = "the line of Python that other threads run most meanwhile"),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -271,14 +257,14 @@ static void fill_table(void *state, struct table *table)
 	keyed_stats_finish(&view->stats);
 	total_ns = keyed_stats_total_ns(&view->stats);
 	for (size_t i = 0; i < view->stats.nr_rows; i++) {
-		const struct meanwhile *meanwhile = &view->meanwhile[i];
+		const struct meanwhile *meanwhile = &view->rows[i].meanwhile;
 		struct table_cell *cells = keyed_stats_add(&view->stats, i, total_ns, table);
 
-		view_fill_process(view->thread_of[i]->key.process, &cells[PID]);
-		if (meanwhile->nr_all) {
+		view_fill_process(view->rows[i].thread->key.process, &cells[PID]);
+		if (meanwhile->nr_samples) {
 			table_set_share(&cells[SHARE], (double)meanwhile->most.nr,
-				(double)meanwhile->nr_all);
-			table_set_integer(&cells[PLACE], meanwhile->most.place);
+				(double)meanwhile->nr_samples);
+			table_set_integer(&cells[PLACE], (int64_t)meanwhile->most.of);
 		}
 	}
 	table_sort(table, "total");
@@ -302,24 +288,23 @@ static void fini(void *state)
 	struct gil_view *view = state;
 
 	hash_free(view->threads);
-	free(view->thread_of);
-	free(view->meanwhile);
+	free(view->rows);
 	free(view->waits);
-	free(view->samples);
+	timed_samples_fini(&view->samples);
 }
 
 VIEW(gil, 314) = {
 	.name = "gil",
 	.subject = VIEW_ABOUT_HOST,
 	.help = "waits for Python's lock (GIL) by thread, and what other threads run meanwhile",
-	.about = "Only one thread of a process runs Python at a time. Waits of at least "
-		 "GPROF_OS_MIN_NS are there. The code that runs meanwhile mostly holds the lock; C "
-		 "code that has released it is counted as well.",
+	.about = "Only one thread of a process runs Python at a time. The table has waits of at "
+		 "least GPROF_OS_MIN_NS. Of the threads that run meanwhile, one holds the lock; "
+		 "others may be in C code that has released it.",
 	.is_empty_hidden = true,
 	.title = "Waits for Python's lock",
 	VIEW_COLUMNS(columns),
 	VIEW_KEYED_STATE(struct gil_view, stats),
-	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, end, false},
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), needs, NULL, on_batch, end, false},
 	.fill = fill_table,
 	.fini = fini,
 };

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "report/analysis/view.h"
-#include "report/model/os_kind.h"
 #include "report/host/os_threads.h"
 #include "report/model/os_files.h"
+#include "report/model/os_kind.h"
 #include "report/util/buf.h"
 #include "report/util/string_pool.h"
 

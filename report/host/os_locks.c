@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "report/analysis/view.h"
-#include "report/model/os_kind.h"
 #include "report/host/os_threads.h"
+#include "report/model/os_kind.h"
 #include "report/util/hash.h"
 
 /* Addresses mean something in one process only. */

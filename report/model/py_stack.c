@@ -30,12 +30,22 @@ static const char *short_file(const char *file)
 	return file;
 }
 
+/* In ".../lib/python3.12/json/decoder.py", but not in a folder of the user's like lib/python. */
+static bool is_in_library(const char *path)
+{
+	static const char folder[] = "/lib/python3.";
+	const char *version = strstr(path, folder);
+
+	version = version ? version + strlen(folder) : path;
+	return version != path && version[strspn(version, "0123456789")] == '/';
+}
+
 bool py_file_is_standard(uint32_t file)
 {
 	const char *path = file ? string_pool_text(file, NULL) : "";
 
 	return short_file(path) == path &&
-	       (strstr(path, "/lib/python") || strncmp(path, "<frozen ", strlen("<frozen ")) == 0);
+	       (is_in_library(path) || strncmp(path, "<frozen ", strlen("<frozen ")) == 0);
 }
 
 static void add_frame(struct buf *text, uint32_t file, uint32_t line, uint32_t function)

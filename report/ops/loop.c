@@ -26,7 +26,7 @@
 
 struct score {
 	uint32_t thread;
-	uint64_t nr_marks, nr_outer_ops, nr_inner_ops, nr_launches;
+	uint64_t nr_marks, nr_outer_ops, nr_inner_ops, nr_calls;
 };
 
 /* A cache of the classes of recent names, as few recur often. */
@@ -93,16 +93,17 @@ static bool is_more(const struct score *score, const struct score *best)
 	if (score->nr_inner_ops != best->nr_inner_ops) {
 		return score->nr_inner_ops > best->nr_inner_ops;
 	}
-	return score->nr_launches > best->nr_launches;
+	return score->nr_calls > best->nr_calls;
 }
 
-static void add_launches(struct idmap *scores, const struct batch *b, unsigned int column)
+static void add_calls(struct idmap *scores, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		struct score *score = idmap_put(scores, (uint32_t)b->col[column][i]);
+		uint32_t thread = (uint32_t)b->col[COL_api_thread][i];
+		struct score *score = idmap_put(scores, thread);
 
-		score->thread = (uint32_t)b->col[column][i];
-		score->nr_launches++;
+		score->thread = thread;
+		score->nr_calls++;
 	}
 }
 
@@ -161,9 +162,7 @@ static void add_blocks(
 		}
 		nr_blocks++;
 		if (table != GPROF_TABLE_op) {
-			add_launches(scores, &batch,
-				table == GPROF_TABLE_api_launch ? COL_api_launch_thread
-								: COL_api_copy_thread);
+			add_calls(scores, &batch);
 			continue;
 		}
 		add_ops(scores, recent, process, &batch);
@@ -173,7 +172,10 @@ static void add_blocks(
 	}
 }
 
-/* Launches count only in processes without operators. */
+/*
+ * Launches count only in processes without operators, and other calls only without launches: those
+ * that CUPTI alone sees, as of a static runtime, are all in one table.
+ */
 static uint32_t find_thread(struct process *process)
 {
 	static const uint32_t op_mask = COL_BIT(COL_op_thread) | COL_BIT(COL_op_op_name) |
@@ -185,9 +187,11 @@ static uint32_t find_thread(struct process *process)
 	idmap_init(&scores, sizeof(struct score));
 	add_blocks(&scores, process, GPROF_TABLE_op, op_mask);
 	if (!scores.nr) {
-		add_blocks(
-			&scores, process, GPROF_TABLE_api_launch, COL_BIT(COL_api_launch_thread));
-		add_blocks(&scores, process, GPROF_TABLE_api_copy, COL_BIT(COL_api_copy_thread));
+		add_blocks(&scores, process, GPROF_TABLE_api_launch, COL_BIT(COL_api_thread));
+		add_blocks(&scores, process, GPROF_TABLE_api_copy, COL_BIT(COL_api_thread));
+	}
+	if (!scores.nr) {
+		add_blocks(&scores, process, GPROF_TABLE_api, COL_BIT(COL_api_thread));
 	}
 	for (size_t i = 0; i < scores.nr; i++) {
 		const struct score *score = idmap_at(&scores, i);

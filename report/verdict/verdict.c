@@ -416,12 +416,8 @@ static void add(struct verdict *verdict, enum verdict_cause cause, double reach_
 
 		finding.saved_ns = ns > finding.saved_ns ? ns : finding.saved_ns;
 	}
-	/*
-	 * The loop may need what a call of the system waits for, wherever it is made, and what the
-	 * thread makes that holds Python's lock.
-	 */
-	finding.is_capped =
-		finding.saved_ns > reach_ns || cause == VERDICT_OS || cause == VERDICT_GIL;
+	/* The loop may need what a call of the system waits for, wherever it is made. */
+	finding.is_capped = finding.saved_ns > reach_ns || cause == VERDICT_OS;
 	finding.saved_ns = finding.saved_ns > reach_ns ? reach_ns : finding.saved_ns;
 	finding.step_ns = share_step_ns(verdict);
 	add_finding(verdict, finding);

@@ -80,7 +80,10 @@ static void add_change(const struct verdict *verdict, const struct verdict_findi
 	const char *change, struct buf *out)
 {
 	buf_printf(out, "; %s %s ", change,
-		/* Waits make what comes after them slower, too. */
+		/*
+		 * It may be more, since what follows a wait is slower, too, and less, if the loop
+		 * needs what the other threads make.
+		 */
 		finding->cause == VERDICT_GIL		      ? "can save"
 		: finding->saved_ns < 0 || finding->is_capped ? "can save at most"
 							      : "would save");
@@ -241,7 +244,7 @@ static double code_pct(const struct code_found *found, size_t i)
 	return found->nr ? 100 * (double)found->top[i].sum.nr / (double)found->nr : 0;
 }
 
-/* Of places with as many samples, the one that was found first stands first. */
+/* Keeps the order in which places were found where they have the same number of samples. */
 static void add_code_place(struct code_found *found, const struct code_place *place)
 {
 	size_t at = NR_CODE_PLACES;
@@ -276,7 +279,7 @@ static struct code_found find_code(
 
 		if (at->is_main && at->code) {
 			code_samples_sum(at->code, part, &places, &all);
-			period_ns = at->code->own.all[0].cpu_ns;
+			period_ns = at->code->own.samples.all[0].cpu_ns;
 		}
 		/* Missing samples do not show that a thread waited. */
 		if (at->is_main && (!at->code || process_missing(at->process))) {
@@ -362,7 +365,7 @@ static void add_gil(
 	buf_printf(out, "The %s waits for Python's lock (GIL)",
 		verdict->figures.has_gpu ? "host" : "loop");
 	if (found.has_place) {
-		buf_text(out, " while others run ");
+		buf_text(out, " while other threads run ");
 		add_code_text(&found.top[0], out);
 	} else {
 		buf_text(out, ", which other threads hold");

@@ -255,6 +255,59 @@ uint32_t gen_place(struct gen *gen, uint32_t device, uint32_t context, uint32_t 
 	return row->id;
 }
 
+void gen_thread(struct gen *gen, uint32_t thread, uint32_t tid, const char *name)
+{
+	uint32_t string = name ? gen_string(gen, name) : 0;
+	struct gprof_row_thread *row = gen_row(gen, GPROF_TABLE_thread);
+
+	row->thread = thread;
+	row->tid = tid;
+	row->name = string;
+}
+
+void gen_py_file(struct gen *gen, uint32_t id, const char *path)
+{
+	uint32_t string = gen_string(gen, path);
+	struct gprof_row_py_file *row = gen_row(gen, GPROF_TABLE_py_file);
+
+	row->id = id;
+	row->name = string;
+}
+
+void gen_py_code(struct gen *gen, uint32_t id, uint32_t file, uint32_t line, const char *name)
+{
+	uint32_t string = gen_string(gen, name);
+	struct gprof_row_py_code *row = gen_row(gen, GPROF_TABLE_py_code);
+
+	row->id = id;
+	row->py_file = file;
+	row->line = line;
+	row->name = string;
+}
+
+void gen_py_stack(struct gen *gen, uint32_t id, uint32_t parent, uint32_t code, uint32_t line)
+{
+	struct gprof_row_py_stack *row = gen_row(gen, GPROF_TABLE_py_stack);
+
+	row->id = id;
+	row->parent = parent;
+	row->py_code = code;
+	row->line = line;
+}
+
+struct gprof_row_os_call *gen_os_call(
+	struct gen *gen, const char *function, uint32_t thread, uint64_t begin, uint64_t end)
+{
+	uint16_t call = gen_call(gen, function, GPROF_API_THREAD);
+	struct gprof_row_os_call *row = gen_row(gen, GPROF_TABLE_os_call);
+
+	row->begin = begin;
+	row->dur = end;
+	row->thread = thread;
+	row->call = call;
+	return row;
+}
+
 uint32_t gen_op_name(struct gen *gen, const char *name)
 {
 	uint32_t string = gen_string(gen, name);

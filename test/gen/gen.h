@@ -29,6 +29,18 @@ void gen_info(struct gen *gen, const char *key, const char *value);
 void gen_info_bytes(struct gen *gen, const char *key, const char *value, uint32_t nr_bytes);
 void gen_device(struct gen *gen, uint32_t id, const char *name);
 
+/* A thread by its number in the stream and the system's; name: NULL if it has none. */
+void gen_thread(struct gen *gen, uint32_t thread, uint32_t tid, const char *name);
+
+/* Python's files, functions and stacks, with ids of the caller; parent 0: the outermost frame. */
+void gen_py_file(struct gen *gen, uint32_t id, const char *path);
+void gen_py_code(struct gen *gen, uint32_t id, uint32_t file, uint32_t line, const char *name);
+void gen_py_stack(struct gen *gen, uint32_t id, uint32_t parent, uint32_t code, uint32_t line);
+
+/* A row of a call of the C library, for more to be filled in. */
+struct gprof_row_os_call *gen_os_call(
+	struct gen *gen, const char *function, uint32_t thread, uint64_t begin, uint64_t end);
+
 /* Ids of op rows' names and shapes. */
 uint32_t gen_op_name(struct gen *gen, const char *name);
 uint32_t gen_op_shape(struct gen *gen, const char *shape);

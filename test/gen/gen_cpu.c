@@ -73,40 +73,14 @@ static void add_samples(
 
 enum py_stack { PY_NONE, PY_MODULE, PY_LOAD, PY_LOAD_LATER };
 
-static void add_py_code(struct gen *gen, uint32_t id, uint32_t line, const char *name)
-{
-	uint32_t string = gen_string(gen, name);
-	struct gprof_row_py_code *row = gen_row(gen, GPROF_TABLE_py_code);
-
-	row->id = id;
-	row->py_file = 1;
-	row->line = line;
-	row->name = string;
-}
-
-static void add_py_stack(
-	struct gen *gen, enum py_stack id, enum py_stack parent, uint32_t code, uint32_t line)
-{
-	struct gprof_row_py_stack *row = gen_row(gen, GPROF_TABLE_py_stack);
-
-	row->id = id;
-	row->parent = parent;
-	row->py_code = code;
-	row->line = line;
-}
-
 static void add_python(struct gen *gen)
 {
-	uint32_t path = gen_string(gen, "/nowhere/dataset.py");
-	struct gprof_row_py_file *file = gen_row(gen, GPROF_TABLE_py_file);
-
-	file->id = 1;
-	file->name = path;
-	add_py_code(gen, 1, 1, "<module>");
-	add_py_code(gen, 2, 10, "load");
-	add_py_stack(gen, PY_MODULE, PY_NONE, 1, 30);
-	add_py_stack(gen, PY_LOAD, PY_MODULE, 2, 12);
-	add_py_stack(gen, PY_LOAD_LATER, PY_MODULE, 2, 14);
+	gen_py_file(gen, 1, "/nowhere/dataset.py");
+	gen_py_code(gen, 1, 1, 1, "<module>");
+	gen_py_code(gen, 2, 1, 10, "load");
+	gen_py_stack(gen, PY_MODULE, PY_NONE, 1, 30);
+	gen_py_stack(gen, PY_LOAD, PY_MODULE, 2, 12);
+	gen_py_stack(gen, PY_LOAD_LATER, PY_MODULE, 2, 14);
 	add_mixed_samples(gen, 6, LOADER_TID, "loader", DECODE_OF_LOAD, PY_LOAD);
 	add_mixed_samples(gen, 2, LOADER_TID, "loader", LOAD, PY_LOAD_LATER);
 	add_mixed_samples(gen, 3, LOADER_TID, "loader", LOAD, GPROF_PY_STACK_NOT_READ);

@@ -27,74 +27,31 @@ enum { DATASET = 1, DECODER };		       /* files */
 enum { MODULE = 1, LOAD, DECODE };	       /* functions */
 enum { IN_MODULE = 1, AT_12, AT_14, IN_JSON }; /* stacks */
 
-static void add_file(struct gen *gen, uint32_t id, const char *path)
-{
-	uint32_t name = gen_string(gen, path);
-	struct gprof_row_py_file *row = gen_row(gen, GPROF_TABLE_py_file);
-
-	row->id = id;
-	row->name = name;
-}
-
-static void add_code(struct gen *gen, uint32_t id, uint32_t file, const char *function)
-{
-	uint32_t name = gen_string(gen, function);
-	struct gprof_row_py_code *row = gen_row(gen, GPROF_TABLE_py_code);
-
-	row->id = id;
-	row->py_file = file;
-	row->line = 1;
-	row->name = name;
-}
-
-static void add_stack(struct gen *gen, uint32_t id, uint32_t parent, uint32_t code, uint32_t line)
-{
-	struct gprof_row_py_stack *row = gen_row(gen, GPROF_TABLE_py_stack);
-
-	row->id = id;
-	row->parent = parent;
-	row->py_code = code;
-	row->line = line;
-}
-
-static void add_thread(struct gen *gen, uint32_t thread, uint32_t tid, const char *text)
-{
-	uint32_t name = gen_string(gen, text);
-	struct gprof_row_thread *row = gen_row(gen, GPROF_TABLE_thread);
-
-	row->thread = thread;
-	row->tid = tid;
-	row->name = name;
-}
-
 static void add_definitions(struct gen *gen)
 {
 	gen_info_bytes(gen, "process.command", "python\0train.py", 15);
 	gen_info(gen, "step.rule", "nvtx:step");
 	gen_anchor(gen, START_NS, START_NS, START_NS + GEN_CUPTI_OFFSET_NS);
-	add_thread(gen, LOOP, LOOP_TID, "python");
-	add_thread(gen, LOADER, LOADER_TID, "loader");
-	add_file(gen, DATASET, "/nowhere/dataset.py");
-	add_file(gen, DECODER, "/usr/lib/python3.12/json/decoder.py");
-	add_code(gen, MODULE, DATASET, "<module>");
-	add_code(gen, LOAD, DATASET, "load");
-	add_code(gen, DECODE, DECODER, "raw_decode");
-	add_stack(gen, IN_MODULE, 0, MODULE, 30);
-	add_stack(gen, AT_12, IN_MODULE, LOAD, 12);
-	add_stack(gen, AT_14, IN_MODULE, LOAD, 14);
-	add_stack(gen, IN_JSON, AT_12, DECODE, 353);
+	gen_thread(gen, LOOP, LOOP_TID, "python");
+	gen_thread(gen, LOADER, LOADER_TID, "loader");
+	gen_py_file(gen, DATASET, "/nowhere/dataset.py");
+	gen_py_file(gen, DECODER, "/usr/lib/python3.12/json/decoder.py");
+	gen_py_code(gen, MODULE, DATASET, 1, "<module>");
+	gen_py_code(gen, LOAD, DATASET, 1, "load");
+	gen_py_code(gen, DECODE, DECODER, 1, "raw_decode");
+	gen_py_stack(gen, IN_MODULE, 0, MODULE, 30);
+	gen_py_stack(gen, AT_12, IN_MODULE, LOAD, 12);
+	gen_py_stack(gen, AT_14, IN_MODULE, LOAD, 14);
+	gen_py_stack(gen, IN_JSON, AT_12, DECODE, 353);
 }
 
-static void wait(struct gen *gen, uint32_t thread, uint64_t at, uint64_t begin_us, uint64_t dur_us)
+static void wait_for_lock(
+	struct gen *gen, uint32_t thread, uint64_t at, uint64_t begin_us, uint64_t dur_us)
 {
-	uint16_t id = gen_call(gen, "python_gil", GPROF_API_THREAD);
-	struct gprof_row_os_call *row = gen_row(gen, GPROF_TABLE_os_call);
+	uint64_t begin = at + begin_us * US;
 
-	row->begin = at + begin_us * US;
-	row->dur = row->begin + dur_us * US;
-	row->thread = thread;
-	row->call = id;
-	row->object = dur_us == 400 ? GIL_MUTEX : GIL_COND;
+	gen_os_call(gen, "python_gil", thread, begin, begin + dur_us * US)->object =
+		dur_us == 400 ? GIL_MUTEX : GIL_COND;
 }
 
 static void collect(struct gen *gen, uint64_t at)
@@ -136,12 +93,12 @@ void gen_gil(struct gen *gen)
 	for (uint32_t i = 0; i < NR_STEPS; i++) {
 		gen_step(gen, i, at);
 		gen_launch(gen, at, 20, 200, 2 * i + 1);
-		wait(gen, LOOP, at, 500, 3600);
-		wait(gen, LOOP, at, 4100, 400);
-		wait(gen, LOOP, at, 4600, 300);
+		wait_for_lock(gen, LOOP, at, 500, 3600);
+		wait_for_lock(gen, LOOP, at, 4100, 400);
+		wait_for_lock(gen, LOOP, at, 4600, 300);
 		collect(gen, at + 4600 * US);
 		gen_launch(gen, at + 5000 * US, 20, 4880, 2 * i + 2);
-		wait(gen, LOADER, at, 6000, 300);
+		wait_for_lock(gen, LOADER, at, 6000, 300);
 		add_samples(gen, at);
 		at += 10000 * US;
 	}

@@ -93,22 +93,9 @@ static void copy(struct gen *gen, uint64_t graph_node, uint32_t at_us, uint32_t 
 
 static void python(struct gen *gen)
 {
-	uint32_t path = gen_string(gen, "model.py"), name = gen_string(gen, "forward");
-	struct gprof_row_py_file *file = gen_row(gen, GPROF_TABLE_py_file);
-	struct gprof_row_py_code *code;
-	struct gprof_row_py_stack *stack;
-
-	file->id = 1;
-	file->name = path;
-	code = gen_row(gen, GPROF_TABLE_py_code);
-	code->id = 1;
-	code->py_file = 1;
-	code->line = 10;
-	code->name = name;
-	stack = gen_row(gen, GPROF_TABLE_py_stack);
-	stack->id = 1;
-	stack->py_code = 1;
-	stack->line = 12;
+	gen_py_file(gen, 1, "model.py");
+	gen_py_code(gen, 1, 1, 10, "forward");
+	gen_py_stack(gen, 1, 0, 1, 12);
 }
 
 static void shape(struct gen *gen, uint32_t id, const char *name)

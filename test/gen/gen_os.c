@@ -22,14 +22,9 @@ enum { FILE_DATA = 1, FILE_PEER };
 static struct gprof_row_os_call *call(struct gen *gen, const char *function, uint32_t thread,
 	uint64_t at, uint64_t dur_us, const char *name)
 {
-	uint16_t id = gen_call(gen, function, GPROF_API_THREAD);
 	uint32_t text = name ? gen_string(gen, name) : 0;
-	struct gprof_row_os_call *row = gen_row(gen, GPROF_TABLE_os_call);
+	struct gprof_row_os_call *row = gen_os_call(gen, function, thread, at, at + dur_us * 1000);
 
-	row->begin = at;
-	row->dur = at + dur_us * 1000;
-	row->thread = thread;
-	row->call = id;
 	row->name = text;
 	return row;
 }

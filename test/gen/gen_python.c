@@ -20,46 +20,20 @@ static uint64_t at(uint32_t us)
 	return START_NS + us * 1000ull;
 }
 
-static void add_code(struct gen *gen, uint32_t id, uint32_t file, uint32_t line, const char *name)
-{
-	uint32_t string = gen_string(gen, name);
-	struct gprof_row_py_code *row = gen_row(gen, GPROF_TABLE_py_code);
-
-	row->id = id;
-	row->py_file = file;
-	row->line = line;
-	row->name = string;
-}
-
-static void add_stack(
-	struct gen *gen, enum stack id, enum stack parent, uint32_t code, uint32_t line)
-{
-	struct gprof_row_py_stack *row = gen_row(gen, GPROF_TABLE_py_stack);
-
-	row->id = id;
-	row->parent = parent;
-	row->py_code = code;
-	row->line = line;
-}
-
 static void add_python(struct gen *gen)
 {
 	static const char *const files[] = {
 		"train.py", "/usr/lib/python3/dist-packages/torch/nn/modules/conv.py"};
 
 	for (uint32_t i = 0; i < 2; i++) {
-		uint32_t name = gen_string(gen, files[i]);
-		struct gprof_row_py_file *row = gen_row(gen, GPROF_TABLE_py_file);
-
-		row->id = i + 1;
-		row->name = name;
+		gen_py_file(gen, i + 1, files[i]);
 	}
-	add_code(gen, 1, 1, 1, "<module>");
-	add_code(gen, 2, 2, 450, "forward");
-	add_code(gen, 3, 1, 5, "loss");
-	add_stack(gen, MODULE, NONE, 1, 9);
-	add_stack(gen, FORWARD, MODULE, 2, 463);
-	add_stack(gen, LOSS, MODULE, 3, 7);
+	gen_py_code(gen, 1, 1, 1, "<module>");
+	gen_py_code(gen, 2, 2, 450, "forward");
+	gen_py_code(gen, 3, 1, 5, "loss");
+	gen_py_stack(gen, MODULE, NONE, 1, 9);
+	gen_py_stack(gen, FORWARD, MODULE, 2, 463);
+	gen_py_stack(gen, LOSS, MODULE, 3, 7);
 }
 
 static void op(struct gen *gen, const char *name, uint32_t begin, uint32_t end, uint16_t depth,

@@ -108,17 +108,6 @@ static inline void made_op(
 	row->depth = depth;
 }
 
-static inline void made_os_call(
-	struct made *made, uint16_t call, uint32_t thread, uint64_t begin, uint64_t end)
-{
-	struct gprof_row_os_call *row = gen_row(made->gen, GPROF_TABLE_os_call);
-
-	row->begin = begin;
-	row->dur = end;
-	row->thread = thread;
-	row->call = call;
-}
-
 static inline void made_step(struct made *made, uint64_t time, uint64_t number)
 {
 	struct gprof_row_step *row = gen_row(made->gen, GPROF_TABLE_step);

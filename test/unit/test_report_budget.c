@@ -161,26 +161,48 @@ START_TEST(a_collection_is_a_part_wherever_it_lies)
 }
 END_TEST
 
-/* Without a GPU, threads that wait for work, however many, are not what the loop does. */
-START_TEST(calls_of_the_system_are_those_of_the_loop)
+/* A stream of four steps of 1,000 ns without a GPU, in each of which `add` adds what there is. */
+static const char *four_steps(
+	const char *name, void (*add)(struct made *made, uint64_t begin), struct table **budget)
 {
-	struct made made = made_open("os.gprof");
-	uint16_t poll = gen_call(made.gen, "poll", GPROF_API_THREAD);
-	struct table *table;
+	struct made made = made_open(name);
 
 	for (unsigned int i = 0; i < 4; i++) {
 		uint64_t begin = 1000 + 1000 * i;
 
 		made_step(&made, begin, i);
-		for (uint32_t thread = 2; thread < 2 * HOST_THREADS; thread++) {
-			made_os_call(&made, poll, thread, begin + 10, begin + 990);
-		}
 		made_op(&made, "aten::add", begin + 100, begin + 400, 0);
-		made_os_call(&made, poll, 1, begin + 500, begin + 600);
+		add(&made, begin);
 	}
 	made_step(&made, 5000, 4);
 	gen_close(made.gen, "exit");
-	table = tables_of(&view_budget, made.path, false);
+	*budget = tables_of(&view_budget, made.path, false);
+	return made.path;
+}
+
+static double reach_of(const char *path, const char *cause)
+{
+	struct table *table = tables_of(&view_advice, path, false);
+	double ns = cell(table, tables_find(table, "cause", cause, 0), "reach_ns");
+
+	table_destroy(table);
+	return ns;
+}
+
+static void add_polls(struct made *made, uint64_t begin)
+{
+	for (uint32_t thread = 2; thread < 2 * HOST_THREADS; thread++) {
+		gen_os_call(made->gen, "poll", thread, begin + 10, begin + 990);
+	}
+	gen_os_call(made->gen, "poll", 1, begin + 500, begin + 600);
+}
+
+/* Without a GPU, threads that wait for work, however many, are not what the loop does. */
+START_TEST(calls_of_the_system_are_those_of_the_loop)
+{
+	struct table *table;
+	const char *path = four_steps("os.gprof", add_polls, &table);
+
 	ck_assert_double_eq(part(table, "Idle: operators", "mean_ns"), 300);
 	ck_assert_double_eq(part(table, "Idle: OS calls", "mean_ns"), 100);
 	ck_assert_double_eq(part(table, "Idle: user code", "mean_ns"), 600);
@@ -191,12 +213,16 @@ START_TEST(calls_of_the_system_are_those_of_the_loop)
 	ck_assert(!tables_cell(table, tables_find(table, "part", "Idle: user code", 0), "longest")
 			   ->is_known);
 	table_destroy(table);
-	table = tables_of(&view_advice, made.path, false);
-	ck_assert_double_eq(
-		cell(table, tables_find(table, "cause", "os_calls", 0), "reach_ns"), 100);
-	table_destroy(table);
+	ck_assert_double_eq(reach_of(path, "os_calls"), 100);
 }
 END_TEST
+
+static void add_waits_for_the_lock(struct made *made, uint64_t begin)
+{
+	gen_os_call(made->gen, "python_gil", 2, begin, begin + 990);
+	gen_os_call(made->gen, "python_gil", 1, begin + 350, begin + 900);
+	collect(made, 0, 2, begin + 600, begin + 700);
+}
 
 /*
  * Waits for Python's lock hide what they lie in; a collection of another thread is what they wait
@@ -204,39 +230,23 @@ END_TEST
  */
 START_TEST(waits_for_the_lock_are_those_of_the_loop)
 {
-	struct made made = made_open("gil.gprof");
-	uint16_t gil = gen_call(made.gen, "python_gil", GPROF_API_THREAD);
 	struct table *table;
+	const char *path = four_steps("gil.gprof", add_waits_for_the_lock, &table);
 
-	for (unsigned int i = 0; i < 4; i++) {
-		uint64_t begin = 1000 + 1000 * i;
-
-		made_step(&made, begin, i);
-		made_os_call(&made, gil, 2, begin, begin + 990);
-		made_op(&made, "aten::add", begin + 100, begin + 400, 0);
-		made_os_call(&made, gil, 1, begin + 350, begin + 900);
-		collect(&made, 0, 2, begin + 600, begin + 700);
-	}
-	made_step(&made, 5000, 4);
-	gen_close(made.gen, "exit");
-	table = tables_of(&view_budget, made.path, false);
 	ck_assert_double_eq(part(table, "Idle: operators", "mean_ns"), 250);
 	ck_assert_double_eq(part(table, "Idle: Python's lock", "mean_ns"), 450);
 	ck_assert_double_eq(part(table, "Idle: garbage collection", "mean_ns"), 100);
 	ck_assert_double_eq(part(table, "Idle: user code", "mean_ns"), 200);
 	table_destroy(table);
-	table = tables_of(&view_advice, made.path, false);
-	ck_assert_double_eq(cell(table, tables_find(table, "cause", "gil", 0), "reach_ns"), 450);
-	table_destroy(table);
+	ck_assert_double_eq(reach_of(path, "gil"), 450);
 }
 END_TEST
 
-/* The same where a thread that launches waits, and where it takes turns with another one. */
+/* On a GPU, waits of the thread that launches keep it idle, and those of another one do not. */
 START_TEST(waits_for_the_lock_keep_the_gpu_idle)
 {
 	struct made made = made_open("gil_gpu.gprof");
 	uint32_t shape = made_shape(&made, "k", 1, 32, 16, 0);
-	uint16_t gil = gen_call(made.gen, "python_gil", GPROF_API_THREAD);
 	struct table *table;
 
 	made_step(&made, 100, 0);
@@ -245,8 +255,8 @@ START_TEST(waits_for_the_lock_keep_the_gpu_idle)
 	made_step(&made, 3000, 3);
 	made_launch(&made, shape, 1100, 10, 1120, 1200);
 	add_call(&made, 1150, 1250); /* the gap behind it was opened by a wait */
-	made_os_call(&made, gil, 1, 1300, 1500);
-	made_os_call(&made, gil, 2, 1550, 1700);
+	gen_os_call(made.gen, "python_gil", 1, 1300, 1500);
+	gen_os_call(made.gen, "python_gil", 2, 1550, 1700);
 	made_launch(&made, shape, 1880, 10, 1900, 1950);
 	made_launch(&made, shape, 2100, 10, 2120, 2200);
 	gen_close(made.gen, "exit");

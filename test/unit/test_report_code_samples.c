@@ -15,35 +15,20 @@
 enum { LOOP = 77, OTHER = 78 }; /* threads by the system's numbers */
 enum { OPERATOR = 1, LOAD, SAVE };
 
+/* Code whose one stack has its id. */
 static void add_code(
 	struct made *made, uint32_t id, uint32_t file, const char *function, uint32_t line)
 {
-	uint32_t name = gen_string(made->gen, function);
-	struct gprof_row_py_code *code = gen_row(made->gen, GPROF_TABLE_py_code);
-	struct gprof_row_py_stack *stack;
-
-	code->id = id;
-	code->py_file = file;
-	code->line = 1;
-	code->name = name;
-	stack = gen_row(made->gen, GPROF_TABLE_py_stack);
-	stack->id = id;
-	stack->py_code = id;
-	stack->line = line;
+	gen_py_code(made->gen, id, file, 1, function);
+	gen_py_stack(made->gen, id, 0, id, line);
 }
 
 static struct made made_python(const char *name)
 {
 	struct made made = made_open(name);
-	uint32_t path = gen_string(made.gen, "/home/me/train.py");
-	struct gprof_row_thread *thread = gen_row(made.gen, GPROF_TABLE_thread);
-	struct gprof_row_py_file *file;
 
-	thread->thread = 1;
-	thread->tid = LOOP;
-	file = gen_row(made.gen, GPROF_TABLE_py_file);
-	file->id = 1;
-	file->name = path;
+	gen_thread(made.gen, 1, LOOP, NULL);
+	gen_py_file(made.gen, 1, "/home/me/train.py");
 	add_code(&made, OPERATOR, 1, "forward", 12);
 	add_code(&made, LOAD, 1, "load", 41);
 	add_code(&made, SAVE, 1, "save", 50);
@@ -102,26 +87,6 @@ static const char *steps_of(const char *name, const char *op, uint32_t nr_steps,
 	return made.path;
 }
 
-static void add_file(struct made *made, uint32_t id, const char *path)
-{
-	uint32_t name = gen_string(made->gen, path);
-	struct gprof_row_py_file *file = gen_row(made->gen, GPROF_TABLE_py_file);
-
-	file->id = id;
-	file->name = name;
-}
-
-/* A stack whose innermost frame is the code of that id, at a line. */
-static void add_frame(struct made *made, uint32_t id, uint32_t parent, uint32_t code, uint32_t line)
-{
-	struct gprof_row_py_stack *stack = gen_row(made->gen, GPROF_TABLE_py_stack);
-
-	stack->id = id;
-	stack->parent = parent;
-	stack->py_code = code;
-	stack->line = line;
-}
-
 /*
  * Steps of 10 ms without a GPU: an operator for 4 ms, then a wait for Python's lock, also within
  * the operator. Another thread is in Python's own library, which the program's code has called, for
@@ -130,18 +95,17 @@ static void add_frame(struct made *made, uint32_t id, uint32_t parent, uint32_t 
 static const char *locked_steps(const char *name, uint64_t sample_ns)
 {
 	struct made made = made_python(name);
-	uint16_t gil = gen_call(made.gen, "python_gil", GPROF_API_THREAD);
 	uint64_t at = 10 * MS;
 
-	add_file(&made, 2, "/usr/lib/python3.11/json/decoder.py");
-	add_code(&made, 10, 2, "raw_decode", 353);
-	add_frame(&made, 11, LOAD, 10, 353);
+	gen_py_file(made.gen, 2, "/usr/lib/python3.11/json/decoder.py");
+	gen_py_code(made.gen, 10, 2, 1, "raw_decode");
+	gen_py_stack(made.gen, 11, LOAD, 10, 353);
 	for (uint32_t step = 1; step <= STEPS; step++, at += 10 * MS) {
 		made_step(&made, at, step);
 		made_op(&made, "aten::mm", at, at + 4 * MS, 0);
-		made_os_call(&made, gil, 1, at + 2 * MS, at + 3 * MS);
-		made_os_call(&made, gil, 1, at + 4 * MS, at + 9 * MS);
-		made_os_call(&made, gil, 2, at, at + 4 * MS);
+		gen_os_call(made.gen, "python_gil", 1, at + 2 * MS, at + 3 * MS);
+		gen_os_call(made.gen, "python_gil", 1, at + 4 * MS, at + 9 * MS);
+		gen_os_call(made.gen, "python_gil", 2, at, at + 4 * MS);
 		add_sample(&made, LOOP, OPERATOR, at + 1 * MS, sample_ns);
 		add_sample(&made, OTHER, SAVE, at + 1 * MS, sample_ns);
 		add_sample(&made, OTHER, SAVE, at + 2500000, sample_ns);
@@ -201,7 +165,8 @@ START_TEST(a_wait_for_the_lock_names_what_others_run)
 	size_t row = tables_find(table, "cause", "gil", 0);
 
 	ck_assert_str_eq(tables_cell(table, row, "sentence")->text,
-		"The loop waits for Python's lock (GIL) while others run train.py(41): load; "
+		"The loop waits for Python's lock (GIL) while other threads run train.py(41): "
+		"load; "
 		"processes instead of threads can save 6.000 ms per step (60.0 %)");
 	ck_assert_str_eq(tables_cell(table, row, "places")->text,
 		"75.0 % of the CPU samples of other threads meanwhile at train.py(41): load; "

@@ -14,23 +14,12 @@ static struct process *make_deep(const char *name, uint32_t nr_frames)
 {
 	const char *path = streams_path(name);
 	struct gen *gen = gen_open(path);
-	struct gprof_row_py_code *code;
 	struct gprof_row_op *op;
-	uint32_t text;
 
 	gen_anchor(gen, BASE, BASE, BASE);
-	text = gen_string(gen, "recurse");
-	code = gen_row(gen, GPROF_TABLE_py_code);
-	code->id = 1;
-	code->line = 5;
-	code->name = text;
+	gen_py_code(gen, 1, 0, 5, "recurse");
 	for (uint32_t i = 1; i <= nr_frames; i++) {
-		struct gprof_row_py_stack *row = gen_row(gen, GPROF_TABLE_py_stack);
-
-		row->id = i;
-		row->parent = i - 1;
-		row->py_code = 1;
-		row->line = 6;
+		gen_py_stack(gen, i, i - 1, 1, 6);
 	}
 	op = gen_op(gen, "aten::add", BASE + 1000, BASE + 3000);
 	op->thread = 1;

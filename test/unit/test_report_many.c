@@ -14,9 +14,10 @@
 #include "test/unit/report_tables.h"
 #include "test/unit/unit.h"
 
-#define MANY	   100000u
-#define MORE	   4u /* factor between the two numbers */
-#define MAX_GROWTH 8u /* of the CPU time: linear code has 4, quadratic code 16 */
+#define MANY 100000u
+#define MORE 4u /* factor between the two numbers */
+/* The CPU time may grow by this factor. That of linear code grows by 4, of quadratic code by 16. */
+#define MAX_GROWTH 8u
 #define TRIES	   3u /* other processes disturb a single measurement */
 
 /* Returns the CPU time of this process. */

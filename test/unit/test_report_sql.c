@@ -140,15 +140,9 @@ static struct process *make_rank(const char *name, const char *rank, const char 
 {
 	const char *path = streams_path(name);
 	struct gen *gen = gen_open(path);
-	struct gprof_row_thread *thread;
-	uint32_t text;
 
 	gen_info(gen, "rank.world", rank);
-	text = gen_string(gen, thread_name);
-	thread = gen_row(gen, GPROF_TABLE_thread);
-	thread->thread = 1;
-	thread->tid = GEN_PID;
-	thread->name = text;
+	gen_thread(gen, 1, GEN_PID, thread_name);
 	gen_close(gen, "exit");
 	return streams_process(path);
 }
