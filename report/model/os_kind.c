@@ -39,6 +39,21 @@ unsigned int os_kind_of(uint32_t name)
 	return kind ? *kind : GPROF_OS_UNKNOWN;
 }
 
+bool os_kind_waits(unsigned int kind)
+{
+	switch (kind) {
+	case GPROF_OS_POLL:
+	case GPROF_OS_SLEEP:
+	case GPROF_OS_LOCK:
+	case GPROF_OS_WAIT:
+	case GPROF_OS_JOIN:
+	case GPROF_OS_GIL:
+		return true;
+	default:
+		return false;
+	}
+}
+
 const char *os_kind_name(unsigned int kind)
 {
 	static const char *const names[] = {

@@ -74,6 +74,25 @@ static void go_back_in_range(struct path *path, uint64_t last)
 }
 
 /*
+ * Returns the last stretch of a thread up to now, or NULL. Of other threads than the loop's, those
+ * do not count in which they wait for work; none is sought that ends before `last`.
+ */
+static const struct host_stretch *last_work(struct path *path, size_t i, uint64_t last)
+{
+	struct host_timeline *host = &path->dependencies.host;
+	const struct host_stretch *first = &host->stretches[host->threads[i].first];
+	const struct host_stretch *stretch = host_timeline_find_at(host, i, path->now);
+
+	if (host->threads[i].thread == path->step->thread) {
+		return stretch;
+	}
+	while (stretch && stretch->item->is_waiting && stretch->end > last) {
+		stretch = stretch > first ? stretch - 1 : NULL;
+	}
+	return stretch && !stretch->item->is_waiting ? stretch : NULL;
+}
+
+/*
  * The thread is in nothing. Moves to another thread that is in something; if there is none, goes
  * back to the time when a thread last was.
  */
@@ -88,8 +107,9 @@ static void leave_thread(struct path *path)
 	if (is_in(stretch, path->now)) {
 		return;
 	}
+	last = stretch && stretch->end > last ? stretch->end : last;
 	for (size_t i = 0; i < host->nr_threads; i++) {
-		stretch = host_timeline_find_at(host, i, path->now);
+		stretch = last_work(path, i, last);
 		if (is_in(stretch, path->now)) {
 			path->thread = host->threads[i].thread;
 			return;

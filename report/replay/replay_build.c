@@ -211,7 +211,10 @@ static void add_stretches(struct build *build)
 	}
 }
 
-/* The last node of what a thread did in a gap of another one; busy: how long it did it. */
+/*
+ * Returns the last node of what a thread did in a gap of another one, but for waits for work; busy:
+ * how long it did it.
+ */
 static uint32_t work_in_gap(
 	const struct build *build, size_t thread, uint64_t begin, uint64_t end, uint64_t *busy)
 {
@@ -226,7 +229,7 @@ static uint32_t work_in_gap(
 	}
 	first = &host->stretches[host->threads[thread].first];
 	for (; stretch >= first && stretch->begin >= begin; stretch--) {
-		if (stretch->end > end) {
+		if (stretch->end > end || stretch->item->is_waiting) {
 			continue;
 		}
 		last = last ? last : build->last_of[stretch - host->stretches];

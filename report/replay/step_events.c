@@ -19,6 +19,7 @@
 
 #include "report/comm/host_collectives.h"
 #include "report/model/api.h"
+#include "report/model/os_kind.h"
 #include "report/util/buf.h"
 #include "report/gpu/gpu_activities.h"
 #include "report/ops/loop.h"
@@ -717,6 +718,7 @@ void step_loader_add_call(struct step_loader *load, const struct op_call *call)
 	item->thread = call->thread;
 	item->name = process_call_name(load->process, call->call, &api);
 	item->is_os = api == GPROF_API_THREAD;
+	item->is_waiting = item->is_os && os_kind_waits(os_kind_of(item->name));
 	item->correlation = call->correlation;
 	set_role(load, item, call);
 	if (!item->is_os) {
@@ -810,6 +812,16 @@ void step_loader_add_lone(struct step_loader *load, const struct op_record *reco
 }
 
 /*
+ * Does the item say better than `last` (NULL: none) which thread ends a recording? A thread that
+ * waits for work may be the last one.
+ */
+static bool ends_later(const struct step_item *item, const struct step_item *last)
+{
+	return !last ||
+	       (item->is_waiting != last->is_waiting ? last->is_waiting : item->end > last->end);
+}
+
+/*
  * The one step of a process that has none: all of the recording, as in the headline. Exports of
  * Nsight Systems count from what was seen, since their first and last events may be calls of the
  * system.
@@ -817,16 +829,16 @@ void step_loader_add_lone(struct step_loader *load, const struct op_record *reco
 static void take_all(struct step_loader *load)
 {
 	struct step_events step = {.begin = load->process->first_ns, .is_recording = true};
+	const struct step_item *last = NULL;
 
 	for (size_t i = 0; i < load->nr_items; i++) {
 		const struct step_item *item = &load->items[i];
 
 		step.begin = item->begin < step.begin ? item->begin : step.begin;
-		if (item->end > step.end) {
-			step.end = item->end;
-			step.thread = item->thread;
-		}
+		step.end = item->end > step.end ? item->end : step.end;
+		last = ends_later(item, last) ? item : last;
 	}
+	step.thread = last ? last->thread : 0;
 	/* Nobody waits for the last activities. */
 	for (size_t i = 0; i < load->nr_records && load->nr_items; i++) {
 		step.end = load->records[i].end > step.end ? load->records[i].end : step.end;

@@ -45,6 +45,8 @@ struct step_item {
 	uint8_t role;	      /* enum call_role */
 	bool is_call;
 	bool is_os;	    /* a call of the operating system */
+	bool is_waiting;    /* one that waits (os_kind_waits): mostly for work, in other threads
+			       than the loop's */
 	bool is_range;	    /* the user's: says little, what lies in it does */
 	bool is_loader;	    /* the training loop waits for a batch */
 	bool is_collective; /* of the host, see host_collectives.h */

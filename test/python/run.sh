@@ -349,6 +349,22 @@ gil()
 	[ "$("$B/gprof-report" --view gil --format json "$T/alone" 2>"$T/err" | jq '[.gil.rows[].total_ns] | add // 0')" -lt $((own / 5)) ]
 }
 
+# The GPU waits for a thread that waits for the lock, and the finding names the line that has it.
+gil_gpu()
+{
+	local _
+	for _ in 1 2 3 4 5; do
+		rm -rf "$T/dump"
+		GPROF_CPU_HZ=199 GPROF_DIR=$T/dump LD_PRELOAD="$lib:$PWD/$B/libgprof-os.so" "$python" test/python/gil.py 120 gpu >"$T/out" || return 1
+		view notices 2>/dev/null
+		grep '"cause": "no CPU samples"' "$T/notices.json" >/dev/null && return 0 # the machine refuses them
+		view findings 2>/dev/null
+		jq -e '.findings.rows[0] | .cause == "gil" and (.sentence | test("threads run gil.py\\([0-9]+\\): hog;"))' "$T/findings.json" >/dev/null && return 0
+	done
+	jq -c '.findings.rows[]' "$T/findings.json"
+	return 1
+}
+
 # hang ARGUMENT...: begins hangs.py, which is $program, and waits until one of its hangs is recorded.
 hang()
 {
@@ -554,6 +570,7 @@ for python in "${pythons[@]}"; do
 	tap garbage "collections: as the program sees them, which sees nothing of us"
 	tap own_tests "collections: Python's own tests"
 	tap gil "the lock: as long as the program measures"
+	tap gil_gpu "the lock: a GPU waits for it"
 	tap workers "workers of data loaders"
 	tap hangs "hangs: stacks of all threads as Python reports them"
 	tap hangs child "hangs: in a child that another thread forked"

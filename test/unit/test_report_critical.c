@@ -86,8 +86,10 @@ static void add_items(struct world *world, uint32_t thread, uint64_t begin, uint
 			continue;
 		}
 		item.is_range = unit_below(seed, 6) == 0;
+		item.is_waiting = !item.is_range && unit_below(seed, 6) == 0;
+		item.is_call = item.is_os = item.is_waiting;
 		world->items[world->nr_items++] = item;
-		if (depth < 3) {
+		if (depth < 3 && !item.is_waiting) {
 			add_items(world, thread, item.begin + unit_below(seed, 2), item.end,
 				depth + 1, seed);
 		}
@@ -277,6 +279,9 @@ static enum critical_kind find_on_host(uint64_t time, uint32_t *name)
 		for (uint32_t i = 0; i <= NR_THREADS && !item; i++) {
 			thread = i ? i : 1;
 			item = inner(thread, time, false);
+			if (item && item->is_waiting && thread != 1) { /* for work */
+				item = NULL;
+			}
 		}
 	}
 	if (!item) {

@@ -192,6 +192,35 @@ START_TEST(a_recording_without_steps_ends_with_its_last_activity)
 }
 END_TEST
 
+/* A thread that waits for work, the last one in the recording, is not what the loop waits for. */
+START_TEST(threads_that_wait_for_work_are_not_on_the_path)
+{
+	const char *path = streams_path("idle");
+	struct gen *gen = gen_open(path);
+	struct table *table;
+
+	gen_anchor(gen, SCENE_BASE_NS, SCENE_BASE_NS, SCENE_BASE_NS);
+	put_call(gen, GPROF_TABLE_api_launch, "cudaLaunchKernel", 1100, 1110, 1);
+	put_kernel(gen, gen_place(gen, 0, 1, 7), "first", 1120, 1500, 1);
+	put_call(gen, GPROF_TABLE_api_sync, "cudaDeviceSynchronize", 1130, 1510, 2);
+	gen_os_call(gen, "read", 1, SCENE_BASE_NS + 1600, SCENE_BASE_NS + 1700);
+	put_call(gen, GPROF_TABLE_api, "cudaFree", 1800, 1900, 3);
+	for (uint64_t at = SCENE_BASE_NS + 1000; at < SCENE_BASE_NS + 2000; at += 100) {
+		gen_os_call(gen, "poll", 2, at, at + 99);
+	}
+	gen_os_call(gen, "read", 3, SCENE_BASE_NS + 1720, SCENE_BASE_NS + 1790);
+	gen_close(gen, "exit");
+	table = tables_of(&view_critical_path, path, false);
+	for (size_t i = 0; i < table->nr_rows; i++) {
+		ck_assert_str_ne(tables_name(table, i), "poll");
+	}
+	ck_assert_uint_eq(total_of(table, "read"), 100 + 70);
+	ck_assert_uint_eq(total_of(table, "first"), 380);
+	ck_assert_uint_eq(total_of(table, "cudaFree"), 100);
+	table_destroy(table);
+}
+END_TEST
+
 /* The steps that count: but for the first, that warm-up and outliers, and those with nothing in. */
 static uint64_t counted_ns(const struct scene *scene)
 {
@@ -303,5 +332,6 @@ END_TEST
 
 UNIT_SUITE("report/critical_view", the_path_goes_through_waits_streams_and_events,
 	what_was_launched_in_the_step_before_is_seen,
-	a_recording_without_steps_ends_with_its_last_activity, pieces_add_up_to_the_steps,
+	a_recording_without_steps_ends_with_its_last_activity,
+	threads_that_wait_for_work_are_not_on_the_path, pieces_add_up_to_the_steps,
 	the_path_is_of_the_steps_that_count_from_the_last_one_on, nonsense_is_no_harm)
