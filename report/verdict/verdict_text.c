@@ -449,7 +449,7 @@ void verdict_add_sentence(
 		return;
 	case VERDICT_GIL:
 		add_gil(verdict, finding, out);
-		add_change(verdict, finding, "processes instead of threads", out);
+		add_change(verdict, finding, "using processes", out);
 		return;
 	case VERDICT_GC:
 		add_gc_sentence(verdict, out);

@@ -167,7 +167,7 @@ START_TEST(a_wait_for_the_lock_names_what_others_run)
 	ck_assert_str_eq(tables_cell(table, row, "sentence")->text,
 		"The loop waits for Python's lock (GIL) while other threads run train.py(41): "
 		"load; "
-		"processes instead of threads can save 6.000 ms per step (60.0 %)");
+		"using processes can save 6.000 ms per step (60.0 %)");
 	ck_assert_str_eq(tables_cell(table, row, "places")->text,
 		"75.0 % of the CPU samples of other threads meanwhile at train.py(41): load; "
 		"25.0 % at train.py(50): save");
