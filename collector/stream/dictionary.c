@@ -135,6 +135,7 @@ void dictionary_look(void)
 
 static const struct intern_entry *find_text(const char *bytes, uint64_t nr_bytes)
 {
+	const uint32_t nr_forgotten = state.texts.nr_forgotten;
 	const struct intern_entry *entry;
 	bool is_new;
 
@@ -143,6 +144,10 @@ static const struct intern_entry *find_text(const char *bytes, uint64_t nr_bytes
 		loss_add(LOSS_TEXT, 1);
 	}
 	entry = intern_find(&state.texts, bytes, nr_bytes, &is_new);
+	if (state.texts.nr_forgotten != nr_forgotten) {
+		/* Kernels get new names, so these shapes would not be found again. */
+		intern_forget(&state.shapes);
+	}
 	if (is_new) {
 		struct gprof_text text = batch_text(bytes, nr_bytes);
 		struct gprof_row_string *row = batch_add(GPROF_TABLE_string);

@@ -64,8 +64,7 @@ struct code_samples *code_samples_create(struct process *process)
 	samples->task = process_tid(process, thread);
 	samples->has_others = has_rows(process, GPROF_TABLE_os_call);
 	scan_run(&process, 1, &(const struct scan){&scan_view, samples}, 1);
-	if (!samples->own.samples.nr) {
-		timed_samples_fini(&samples->others.samples);
+	if (!samples->own.samples.nr && !samples->others.samples.nr) {
 		free(samples);
 		return NULL;
 	}
@@ -86,6 +85,13 @@ void code_samples_destroy(struct code_samples *samples)
 		timed_samples_fini(&samples->others.samples);
 		free(samples);
 	}
+}
+
+uint64_t code_samples_period_ns(const struct code_samples *samples)
+{
+	const struct code_times *times = samples->own.samples.nr ? &samples->own : &samples->others;
+
+	return times->samples.all[0].cpu_ns;
 }
 
 /* ---- counting ---- */

@@ -279,7 +279,7 @@ static struct code_found find_code(
 
 		if (at->is_main && at->code) {
 			code_samples_sum(at->code, part, &places, &all);
-			period_ns = at->code->own.samples.all[0].cpu_ns;
+			period_ns = code_samples_period_ns(at->code);
 		}
 		/* Missing samples do not show that a thread waited. */
 		if (at->is_main && (!at->code || process_missing(at->process))) {

@@ -42,7 +42,7 @@ job hour 3600 800 11000 &
 wait
 
 flat hour 200 "an hour's 3,600 steps"
-flat varied 400 "new names, threads and grids in each step"
+flat varied 200 "new names, threads and grids in each step"
 GPROF_DIR=$T/dump-hour
 summary api,losses
 # CUPTI's records of kernels, which a busy machine may lose, are no calls.

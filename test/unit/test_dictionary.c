@@ -206,6 +206,28 @@ START_TEST(shapes_that_come_in_turns_are_defined_once)
 }
 END_TEST
 
+/* A shape has the id of its kernel's name, which is another one afterwards. */
+START_TEST(shapes_are_forgotten_with_their_names)
+{
+	enum { NR = 262144 };
+	struct gprof_row_shape shape = {.grid_x = 10};
+	uint32_t first;
+	char text[64];
+
+	written_begin();
+	first = dictionary_shape(&shape);
+	for (int i = 0; i <= NR; i++) {
+		int n = snprintf(text, sizeof(text), "name %d", i);
+
+		ck_assert_uint_eq(dictionary_shape(&shape), first);
+		dictionary_text(text, (uint64_t)n);
+	}
+	ck_assert_uint_eq(dictionary_shape(&shape), first + 1);
+	finish();
+	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_shape), 2);
+}
+END_TEST
+
 /* More names than the cache knows without a search. */
 START_TEST(names_and_places_that_come_in_turns_are_defined_once)
 {
@@ -291,6 +313,6 @@ UNIT_SUITE("dictionary", notice_says_that_memory_is_short_and_not_that_there_are
 	names_are_found_by_address_and_checked_by_text, text_beyond_the_limit_is_cut_and_counted,
 	more_texts_than_the_table_holds_keep_their_ids_apart,
 	no_block_names_an_id_that_a_later_one_defines, shapes_and_places_are_defined_once,
-	shapes_that_come_in_turns_are_defined_once,
+	shapes_that_come_in_turns_are_defined_once, shapes_are_forgotten_with_their_names,
 	names_and_places_that_come_in_turns_are_defined_once,
 	rows_pointed_at_are_written_as_they_stand, child_drops_what_waits)

@@ -90,9 +90,10 @@ static const char *steps_of(const char *name, const char *op, uint32_t nr_steps,
 /*
  * Steps of 10 ms without a GPU: an operator for 4 ms, then a wait for Python's lock, also within
  * the operator. Another thread is in Python's own library, which the program's code has called, for
- * three of four samples; a thread without Python runs as well.
+ * three of four samples; a thread without Python runs as well. The loop may run for so short that
+ * it has no samples.
  */
-static const char *locked_steps(const char *name, uint64_t sample_ns)
+static const char *locked_steps(const char *name, uint64_t sample_ns, bool is_loop_seen)
 {
 	struct made made = made_python(name);
 	uint64_t at = 10 * MS;
@@ -106,7 +107,9 @@ static const char *locked_steps(const char *name, uint64_t sample_ns)
 		gen_os_call(made.gen, "python_gil", 1, at + 2 * MS, at + 3 * MS);
 		gen_os_call(made.gen, "python_gil", 1, at + 4 * MS, at + 9 * MS);
 		gen_os_call(made.gen, "python_gil", 2, at, at + 4 * MS);
-		add_sample(&made, LOOP, OPERATOR, at + 1 * MS, sample_ns);
+		if (is_loop_seen) {
+			add_sample(&made, LOOP, OPERATOR, at + 1 * MS, sample_ns);
+		}
 		add_sample(&made, OTHER, SAVE, at + 1 * MS, sample_ns);
 		add_sample(&made, OTHER, SAVE, at + 2500000, sample_ns);
 		add_sample(&made, OTHER, 11, at + 5 * MS, sample_ns);
@@ -160,7 +163,7 @@ END_TEST
 
 START_TEST(a_wait_for_the_lock_names_what_others_run)
 {
-	const char *path = locked_steps("lock.gprof", 3 * MS / 2);
+	const char *path = locked_steps("lock.gprof", 3 * MS / 2, true);
 	struct table *table = tables_of(&view_findings, path, false);
 	size_t row = tables_find(table, "cause", "gil", 0);
 
@@ -183,9 +186,17 @@ START_TEST(a_wait_for_the_lock_names_what_others_run)
 }
 END_TEST
 
+START_TEST(a_loop_without_samples_has_its_holder_s_line)
+{
+	has(sentence_of(locked_steps("short.gprof", 3 * MS / 2, false), "gil"),
+		"The loop waits for Python's lock (GIL) while other threads run train.py(41): "
+		"load; ");
+}
+END_TEST
+
 START_TEST(a_holder_that_is_not_seen_has_no_line)
 {
-	has(sentence_of(locked_steps("unseen.gprof", MS / 2), "gil"),
+	has(sentence_of(locked_steps("unseen.gprof", MS / 2, true), "gil"),
 		"The loop waits for Python's lock (GIL), which other threads hold; ");
 }
 END_TEST
@@ -228,4 +239,5 @@ END_TEST
 UNIT_SUITE("report/code_samples", samples_of_the_loop_outside_of_operators_count,
 	samples_in_the_loader_are_the_loader_s, few_samples_name_no_line,
 	a_loop_that_mostly_waits_names_no_line, a_wait_for_the_lock_names_what_others_run,
-	a_holder_that_is_not_seen_has_no_line, what_follows_a_wait_does_not_count)
+	a_loop_without_samples_has_its_holder_s_line, a_holder_that_is_not_seen_has_no_line,
+	what_follows_a_wait_does_not_count)
