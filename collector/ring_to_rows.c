@@ -107,13 +107,14 @@ _Static_assert(offsetof(struct gprof_row_ring_launch, block_z) + sizeof(uint32_t
 	"compared as one piece");
 
 /* The common columns of both rows are the same bytes. */
-static void take_launch(const struct gprof_row_head *head)
+static void take_launch(struct ring_thread *thread, const struct gprof_row_head *head)
 {
 	const struct gprof_row_ring_launch *r = (const struct gprof_row_ring_launch *)head;
 	uint32_t shape = launch_shape(r);
 	struct gprof_row_api_launch *row = batch_slot(GPROF_TABLE_api_launch);
 
 	memcpy(row, r, offsetof(struct gprof_row_api_launch, shape));
+	thread->has_launched = true;
 	row->shape = shape;
 	row->stream = r->stream;
 	row->py_stack = r->py_stack;
@@ -211,7 +212,6 @@ static bool is_refused(const struct gprof_row_head *head)
 void ring_to_rows_add(void *context, struct ring_thread *thread, const struct gprof_row_head *head)
 {
 	(void)context;
-	(void)thread;
 	if (!is_whole(head)) {
 		loss_add(LOSS_DAMAGED, 1);
 		return;
@@ -222,7 +222,7 @@ void ring_to_rows_add(void *context, struct ring_thread *thread, const struct gp
 	}
 	switch (head->table) {
 	case GPROF_TABLE_ring_launch:
-		take_launch(head);
+		take_launch(thread, head);
 		break;
 	case GPROF_TABLE_api_copy:
 		take_copy(head);

@@ -228,7 +228,8 @@ enum gprof_fact {
 	T(58, nccl_op, GPROF_IN_OWN_STEP,                                                          \
 		"an operation of NCCL as its profiler plugin saw it: how NCCL ran it")             \
 	T(59, nccl_channel, GPROF_IN_OWN_STEP,                                                     \
-		"what a channel had in an nccl_op: its kernel, or its network transfers")
+		"what a channel had in an nccl_op: its kernel, or its network transfers")          \
+	T(60, thread_cpu, 0, "how long a thread ran on CPUs, and waited for one")
 
 #define GPROF_COLUMNS_schema(C, t)                                                                 \
 	C(t, uint16_t, table, UINT)                                                                \
@@ -834,12 +835,22 @@ enum gprof_fact {
 	C(t, uint8_t, channel, UINT)                                                               \
 	C(t, uint8_t, what, UINT) /* enum gprof_nccl_channel */
 
+/*
+ * Of the process's first thread and of those that launch work, now and then, from the first event
+ * of the thread. Both times count from the thread's start. wait_ns: it was ready to run.
+ */
+#define GPROF_COLUMNS_thread_cpu(C, t)                                                             \
+	C(t, uint64_t, time, TICK)                                                                 \
+	C(t, uint64_t, cpu_ns, ID)                                                                 \
+	C(t, uint64_t, wait_ns, ID)                                                                \
+	C(t, uint32_t, thread, UINT)
+
 enum gprof_table {
 	GPROF_TABLE_NONE = 0,
 #define T(id, name, facts, what) GPROF_TABLE_##name = id,
 	GPROF_TABLES(T)
 #undef T
-	GPROF_NR_TABLES = 60, /* one more than the last id */
+	GPROF_NR_TABLES = 61, /* one more than the last id */
 };
 
 /* Has the table one of these facts? */

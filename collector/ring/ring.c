@@ -414,6 +414,7 @@ static bool adopt_thread(struct ring_tls *self)
 	thread->first = STACK_NONE;
 	thread->current = STACK_NONE;
 	thread->offset = 0;
+	thread->has_launched = false;
 	thread->lost_counted = 0;
 	thread->lost_settled = 0;
 	atomic_store(&thread->lost, 0);

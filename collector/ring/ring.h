@@ -195,6 +195,7 @@ struct ring_thread {
 	uint64_t lost_settled; /* of these, no longer counted in chunks */
 	uint64_t nr_looked;    /* calls counted there when hang_thread.c looked last */
 	uint8_t looked;	       /* value of `counting` at that look */
+	bool has_launched;     /* a row of a launch was read */
 	/* The part of `counts` that has rows: api_count rows, and the row of the first call. */
 	_Atomic uint64_t counts_taken[RING_NR_COUNTS];
 };

@@ -16,6 +16,7 @@
 #include "collector/format/format.h"
 #include "collector/sample/cpu_limit.h"
 #include "collector/sample/nvml.h"
+#include "collector/sample/thread_cpu.h"
 #include "collector/stream/batch.h"
 #include "collector/util/clock.h"
 #include "collector/util/config.h"
@@ -41,14 +42,14 @@ static struct sample_state {
 	uint64_t interval_ns; /* 0: off */
 	uint64_t due_ns[NR_GROUPS];
 	uint64_t look_raw; /* when the current group began: all its values have one time */
-	struct private_fd memory, cpus, status;
-	uint64_t page_bytes, tick_ns;
+	struct private_fd cpus, status;
+	uint64_t tick_ns;
 	bool has_gpus;
 	struct {
 		unsigned int nr; /* of samples since recording began */
 		uint64_t last_ns;
 	} taken[NR_GROUPS];
-} state = {.memory = {.fd = -1}, .cpus = {.fd = -1}, .status = {.fd = -1}};
+} state = {.cpus = {.fd = -1}, .status = {.fd = -1}};
 
 static void add(uint8_t metric, uint8_t device, uint64_t value)
 {
@@ -67,16 +68,18 @@ static void add_here(uint8_t metric, uint64_t value)
 
 /* ---- process ---- */
 
-bool sample_read_resident(const char *text, uint64_t *pages)
+bool sample_read_resident(const char *text, uint64_t *bytes)
 {
+	static const char name[] = "\nVmRSS:";
+	const char *at = strstr(text, name);
 	char *end;
 
-	text = strchr(text, ' ');
-	if (!text) {
+	if (!at) {
 		return false;
 	}
-	*pages = strtoull(text, &end, 10);
-	return end != text;
+	at += sizeof(name) - 1;
+	*bytes = strtoull(at, &end, 10) * 1024;
+	return end != at && !strncmp(end, " kB", 3);
 }
 
 static uint64_t ns_of(struct timeval time)
@@ -87,13 +90,13 @@ static uint64_t ns_of(struct timeval time)
 static void take_process(void)
 {
 	struct rusage usage;
-	char text[128];
-	uint64_t pages;
+	char text[STATUS_BYTES];
+	uint64_t bytes;
 
 	add_here(GPROF_METRIC_PROCESS_CPU_NS, clock_read_ns(CLOCK_PROCESS_CPUTIME_ID));
-	if (private_fd_read(&state.memory, text, sizeof(text)) &&
-		sample_read_resident(text, &pages)) {
-		add_here(GPROF_METRIC_PROCESS_RSS_BYTES, pages * state.page_bytes);
+	if (private_fd_read(&state.status, text, sizeof(text)) &&
+		sample_read_resident(text, &bytes)) {
+		add_here(GPROF_METRIC_PROCESS_RSS_BYTES, bytes);
 	}
 	if (!getrusage(RUSAGE_SELF, &usage)) {
 		add_here(GPROF_METRIC_PROCESS_USER_NS, ns_of(usage.ru_utime));
@@ -102,6 +105,7 @@ static void take_process(void)
 		add_here(GPROF_METRIC_PROCESS_PREEMPTIONS, (uint64_t)usage.ru_nivcsw);
 		add_here(GPROF_METRIC_PROCESS_MAJOR_FAULTS, (uint64_t)usage.ru_majflt);
 	}
+	thread_cpu_take(state.look_raw);
 }
 
 /* ---- threads, and the machine ---- */
@@ -267,18 +271,17 @@ static bool is_on(void)
 void sample_init(void)
 {
 	uint64_t ms = config_number(CONFIG_SAMPLE_MS);
-	long page_bytes = sysconf(_SC_PAGESIZE), ticks = sysconf(_SC_CLK_TCK);
+	long ticks = sysconf(_SC_CLK_TCK);
 
 	memset(&state, 0, sizeof(state));
-	state.memory.fd = state.cpus.fd = state.status.fd = -1;
+	state.cpus.fd = state.status.fd = -1;
+	thread_cpu_init();
 	if (!ms || config_flag(CONFIG_TIMER_ONLY)) {
 		return;
 	}
 	state.interval_ns = (ms < MIN_MS ? MIN_MS : ms) * 1000000u;
-	if (page_bytes > 0 && ticks > 0) {
-		state.page_bytes = (uint64_t)page_bytes;
+	if (ticks > 0) {
 		state.tick_ns = 1000000000u / (uint64_t)ticks;
-		private_fd_open(&state.memory, "/proc/self/statm", O_RDONLY, PRIVATE_FD_HIGH);
 		private_fd_open(&state.cpus, "/proc/stat", O_RDONLY, PRIVATE_FD_HIGH);
 		private_fd_open(&state.status, "/proc/self/status", O_RDONLY, PRIVATE_FD_HIGH);
 		cpu_limit_init("");
@@ -310,7 +313,7 @@ uint64_t sample_due_ns(void)
 
 void sample_forget(void)
 {
-	private_fd_close(&state.memory);
+	thread_cpu_forget();
 	private_fd_close(&state.cpus);
 	private_fd_close(&state.status);
 	cpu_limit_close();

@@ -44,7 +44,7 @@ bool sample_read_cpus(const char *text, struct sample_cpus *cpus);
 /* From the text of /proc/PID/status: on how many CPUs it may run; false if it does not say so. */
 bool sample_read_allowed(const char *text, uint64_t *nr);
 
-/* From the text of /proc/PID/statm: resident pages; false if it is malformed. */
-bool sample_read_resident(const char *text, uint64_t *pages);
+/* From the text of /proc/PID/status: resident memory; false if it does not say so. */
+bool sample_read_resident(const char *text, uint64_t *bytes);
 
 #endif

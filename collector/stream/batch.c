@@ -41,7 +41,7 @@ static const uint8_t definitions[] = {GPROF_TABLE_schema, GPROF_TABLE_string, GP
 /* No events either; a checkpoint must not come before the rows that it speaks of. */
 static const uint8_t facts[] = {GPROF_TABLE_checkpoint, GPROF_TABLE_thread, GPROF_TABLE_step,
 	GPROF_TABLE_window, GPROF_TABLE_sample, GPROF_TABLE_hang, GPROF_TABLE_api_count,
-	GPROF_TABLE_graph_node, GPROF_TABLE_os_count};
+	GPROF_TABLE_graph_node, GPROF_TABLE_os_count, GPROF_TABLE_thread_cpu};
 
 struct batch batches[GPROF_NR_TABLES];
 

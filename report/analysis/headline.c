@@ -176,7 +176,8 @@ static void add_phases(struct headline_step *to, const struct phases *phases, ui
 }
 
 static void add_step(struct headline *headline, const struct budget_step *step,
-	const struct phases *phases, const struct counted_steps *counted)
+	const struct phases *phases, const struct counted_steps *counted,
+	const struct cpu_waits *waits)
 {
 	struct headline_process *at = headline->at;
 	struct headline_step *to = &at->steps[at->nr_steps];
@@ -194,6 +195,9 @@ static void add_step(struct headline *headline, const struct budget_step *step,
 	memcpy(to->parts, step->ns, sizeof(to->parts));
 	memcpy(to->drained, step->drained_ns, sizeof(to->drained));
 	to->capture_ns = step->capture_ns;
+	if (waits) {
+		to->cpu_wait = cpu_waits_between(waits, step->begin_ns, step->end_ns);
+	}
 	at->nr_steps++;
 }
 
@@ -206,6 +210,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 	struct headline *headline = context;
 	struct headline_process *at = headline->at;
 	struct budget *budget = &headline->budget;
+	struct cpu_waits *waits = cpu_waits_create(process);
 	struct counted_steps counted;
 
 	budget_end(budget, phases);
@@ -226,10 +231,11 @@ static void end(void *context, struct process *process, const struct phases *pha
 		if (step->place ? counted_steps_is_one(phases, step->place)
 				: step->end_ns > step->begin_ns) {
 			at->has_steps |= step->place != 0;
-			add_step(headline, step, phases, &counted);
+			add_step(headline, step, phases, &counted, waits);
 		}
 	}
 	counted_steps_fini(&counted);
+	cpu_waits_destroy(waits);
 	if (at->gc) {
 		gc_sums_end(at->gc, phases);
 	}
@@ -575,6 +581,7 @@ static void set_sums(
 		}
 		figures->capture_ns += steps[i]->capture_ns;
 		figures->nr_capturing += steps[i]->capture_ns != 0;
+		cpu_wait_add(&figures->cpu_wait, &steps[i]->cpu_wait);
 		for (unsigned int k = 0; k < NR_PHASES; k++) {
 			figures->phases[k] += steps[i]->phases[k];
 			figures->phases_ns += steps[i]->phases[k];

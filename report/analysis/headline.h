@@ -17,12 +17,13 @@
  *                time that they take at the peak of the GPU for their types of numbers, as a share
  *                of the steps. Both are unknown if a convolution has an output of unknown size.
  *
- * Memory: that of budget.h, and 300 bytes a step.
+ * Memory: that of budget.h, and 320 bytes a step.
  */
 #ifndef REPORT_ANALYSIS_HEADLINE_H
 #define REPORT_ANALYSIS_HEADLINE_H
 
 #include "report/budget/budget.h"
+#include "report/budget/cpu_waits.h"
 #include "report/model/gpu_peak.h"
 #include "report/ops/gc_sums.h"
 #include "report/stats/step_series.h"
@@ -41,7 +42,8 @@ struct headline_step {
 	uint64_t parts[NR_BUDGET_PARTS], phases[NR_PHASES];
 	uint64_t drained[NR_HOST_STATES + 1]; /* as in budget_step */
 	uint64_t capture_ns;		      /* the same */
-	bool counts, is_outlier;	      /* as counted_steps.h has it */
+	struct cpu_wait cpu_wait;
+	bool counts, is_outlier; /* as counted_steps.h has it */
 	struct headline_flops flops;
 };
 
@@ -93,6 +95,7 @@ struct headline_figures {
 	uint64_t parts_ns, parts[NR_BUDGET_PARTS]; /* of the first: all of them together */
 	uint64_t drained[NR_HOST_STATES + 1];	   /* of these, in gaps that a wait opened */
 	uint64_t capture_ns, nr_capturing;	   /* captures of graphs; steps with any */
+	struct cpu_wait cpu_wait;		   /* of the same steps as parts */
 	struct budget_launches launches;
 	bool has_lost;		       /* a process has unknown idle time, see budget.h */
 	uint32_t slow_name, wait_name; /* as in headline_process, of the first that has one */

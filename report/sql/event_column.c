@@ -37,6 +37,8 @@ static const struct {
 	{"os_call", "path", "of that file or peer, in the first row with its number"},
 	{"os_count", "nr", "calls below GPROF_OS_MIN_NS"},
 	{"os_count", "bytes", "that they moved"},
+	{"thread_cpu", "cpu_ns", "time on a CPU since the thread's start"},
+	{"thread_cpu", "wait_ns", "since then: ready to run, and on no CPU"},
 	{"py_gc", "collected", "objects that were freed"},
 	{"py_gc", "uncollectable", "objects that could not be freed"},
 	{"py_gc", "generation", "that was collected with all younger ones, 0: the youngest"},

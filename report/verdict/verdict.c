@@ -31,6 +31,9 @@
  * little of a recording without steps to judge. */
 #define MUCH_STARTUP_PCT 50.0
 
+/* Above this share, waits for a CPU distort what else is found. */
+#define MUCH_CPU_PCT 20.0
+
 /*
  * If GPUs wait longer than that for what is not recorded, the replay does not know what a change
  * saves.
@@ -64,6 +67,7 @@ const char *const verdict_cause_names[NR_VERDICT_CAUSES] = {
 	[VERDICT_LOST] = "lost_data",
 	[VERDICT_STARTUP] = "startup",
 	[VERDICT_STRAGGLER] = "straggler",
+	[VERDICT_CPU] = "cpu_wait",
 	[VERDICT_LOADER] = "loader",
 	[VERDICT_GIL] = "gil",
 	[VERDICT_GC] = "garbage_collection",
@@ -85,6 +89,7 @@ static const enum replay_removal removals[NR_VERDICT_CAUSES] = {
 	[VERDICT_LOST] = NR_REPLAY_REMOVALS,
 	[VERDICT_STARTUP] = NR_REPLAY_REMOVALS,
 	[VERDICT_STRAGGLER] = REPLAY_NO_STRAGGLERS,
+	[VERDICT_CPU] = NR_REPLAY_REMOVALS,
 	[VERDICT_LOADER] = REPLAY_NO_LOADER,
 	[VERDICT_GIL] = NR_REPLAY_REMOVALS,
 	[VERDICT_GC] = NR_REPLAY_REMOVALS,
@@ -548,11 +553,30 @@ static void add_gc(struct verdict *verdict)
 	}
 }
 
+/*
+ * Adds waits for a CPU. They lie within the time in which the host, and no GPU, is at work, and are
+ * part of what other causes cost.
+ */
+static void add_cpu(struct verdict *verdict)
+{
+	double ns = verdict_per_step(verdict, (double)verdict->figures.cpu_wait.ns), host_ns = 0;
+
+	for (unsigned int i = BUDGET_HOST; i <= BUDGET_USER; i++) {
+		host_ns += part(verdict, i);
+	}
+	ns = ns < host_ns ? ns : host_ns;
+	add_finding(verdict, (struct verdict_finding){.cause = VERDICT_CPU,
+				     .reach_ns = ns,
+				     .saved_ns = ns,
+				     .step_ns = share_step_ns(verdict)});
+}
+
 /* Adds idle time, which lost activities only seem to leave. */
 static void add_idle(struct verdict *verdict)
 {
 	add(verdict, VERDICT_LOADER, state(verdict, HOST_LOADER));
 	add(verdict, VERDICT_GIL, state(verdict, HOST_GIL));
+	add_cpu(verdict);
 	add_gc(verdict);
 	if (verdict->figures.has_gpu) {
 		add_gpu_idle(verdict);
@@ -578,6 +602,20 @@ static void put_first(struct verdict *verdict, enum verdict_cause cause, double 
 	verdict->nr++;
 	verdict->findings[0] = (struct verdict_finding){
 		.cause = cause, .reach_ns = reach_ns, .saved_ns = -1, .step_ns = step_ns(verdict)};
+}
+
+/* Where a loop lacks a CPU, all that the host does takes longer: that comes before its causes. */
+static void raise_cpu(struct verdict *verdict)
+{
+	for (size_t i = 1; i < verdict->nr; i++) {
+		const struct verdict_finding finding = verdict->findings[i];
+
+		if (finding.cause == VERDICT_CPU && verdict_share_pct(&finding) >= MUCH_CPU_PCT) {
+			memmove(verdict->findings + 1, verdict->findings,
+				i * sizeof(*verdict->findings));
+			verdict->findings[0] = finding;
+		}
+	}
 }
 
 /* Does nothing that was found save much? */
@@ -767,6 +805,7 @@ void verdict_find(struct verdict *verdict)
 		part(verdict, BUDGET_TRANSFER) + part(verdict, BUDGET_COMMUNICATION));
 	add_late(verdict);
 	qsort(verdict->findings, verdict->nr, sizeof(*verdict->findings), by_saving);
+	raise_cpu(verdict);
 	if (figures->has_lost) {
 		put_first(verdict, VERDICT_LOST, 0);
 		warn_lost(verdict);

@@ -9,6 +9,8 @@
  *     lost data    launches without GPU activity: nothing else is said of idle time
  *     start-up     long calls that do not recur; without steps also allocation and loading
  *     straggler    what the other ranks wait for one, or all for each other, and nothing else runs
+ *     CPU          the loop, or a thread that launches, is ready to run and has no CPU: by samples,
+ *                  within what the host did
  *     Python's lock        waits for it (GIL), where calls of the system were recorded
  *     garbage collection   Python's, also where it makes outliers of steps
  *     launch, user code, allocation, loader   parts of idle time of these names; without GPUs only

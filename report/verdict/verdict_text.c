@@ -82,9 +82,10 @@ static void add_change(const struct verdict *verdict, const struct verdict_findi
 	buf_printf(out, "; %s %s ", change,
 		/*
 		 * It may be more, since what follows a wait is slower, too, and less, if the loop
-		 * needs what the other threads make.
+		 * needs what the others make.
 		 */
 		finding->cause == VERDICT_GIL		      ? "can save"
+		: finding->cause == VERDICT_CPU		      ? "can save"
 		: finding->saved_ns < 0 || finding->is_capped ? "can save at most"
 							      : "would save");
 	add_amount(verdict, finding, out);
@@ -372,6 +373,31 @@ static void add_gil(
 	}
 }
 
+/* Do the other threads of the program keep the loop from a CPU? */
+static bool lacks_cpu_by_threads(const struct cpu_wait *wait)
+{
+	return wait->others_ns && wait->own_ns > wait->others_ns;
+}
+
+/* Whatever uses most CPU time beside the loop keeps it waiting. */
+static void add_cpu(const struct verdict *verdict, struct buf *out)
+{
+	const struct cpu_wait *wait = &verdict->figures.cpu_wait;
+
+	buf_printf(out, "The %s waits for a CPU, which other %s use",
+		verdict->figures.has_gpu ? "host" : "loop",
+		!wait->others_ns	     ? "threads or processes"
+		: lacks_cpu_by_threads(wait) ? "threads"
+					     : "processes");
+}
+
+static const char *cpu_change(const struct verdict *verdict)
+{
+	return lacks_cpu_by_threads(&verdict->figures.cpu_wait)
+		       ? "fewer threads (OMP_NUM_THREADS)"
+		       : "fewer of them, or a CPU of its own,";
+}
+
 /* Returns the generation that takes longest in all processes that count. */
 static unsigned int longest_generation(
 	const struct verdict *verdict, struct gc_sum *longest, double *nr_steps)
@@ -450,6 +476,10 @@ void verdict_add_sentence(
 	case VERDICT_GIL:
 		add_gil(verdict, finding, out);
 		add_change(verdict, finding, "using processes", out);
+		return;
+	case VERDICT_CPU:
+		add_cpu(verdict, out);
+		add_change(verdict, finding, cpu_change(verdict), out);
 		return;
 	case VERDICT_GC:
 		add_gc_sentence(verdict, out);
@@ -587,6 +617,18 @@ static void add_code_places(
 	}
 }
 
+/* As "CPUs in use: 1.3 by other processes, 0.6 by this one"; of several ones, means. */
+static void add_cpu_use(const struct verdict *verdict, struct buf *out)
+{
+	const struct cpu_wait *wait = &verdict->figures.cpu_wait;
+	double all_ns = (double)verdict->figures.parts_ns;
+
+	if (wait->others_ns && all_ns > 0) {
+		buf_printf(out, "CPUs in use: %.1f by other processes, %.1f by this one",
+			(double)wait->others_ns / all_ns, (double)wait->process_ns / all_ns);
+	}
+}
+
 void verdict_add_places(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
@@ -594,6 +636,8 @@ void verdict_add_places(
 		add_work_places(verdict, finding, out);
 	} else if (finding->cause == VERDICT_USER && verdict->is_in_operators) {
 		add_gap_places(verdict, finding, costs_of[VERDICT_LAUNCH], out);
+	} else if (finding->cause == VERDICT_CPU) {
+		add_cpu_use(verdict, out);
 	} else if (finding->cause == VERDICT_GIL) {
 		add_code_places(verdict, finding, out);
 	} else if (costs_of[finding->cause]) {

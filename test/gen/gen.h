@@ -112,6 +112,9 @@ void gen_gc(struct gen *gen, bool is_rare);
 /* Steps whose GPU waits for calls of the C library; see gen_os.c. */
 void gen_os(struct gen *gen);
 
+/* Steps without a GPU whose loop waits for a CPU; see gen_cpu_wait.c. */
+void gen_cpu_wait(struct gen *gen);
+
 /* Steps whose GPU waits for Python's lock, with CPU samples; see gen_gil.c. */
 void gen_gil(struct gen *gen);
 

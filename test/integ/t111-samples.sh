@@ -58,6 +58,15 @@ is 0 "$(samples)" "samples with nothing but steps"
 GPROF_SAMPLE_MS=20 GPROF_SCHEDULE=90-91 run "$B/integ/s_loop" 4 2 call sleep=100
 is 0 "$(samples)" "samples while nothing is recorded"
 
+# How long threads had a CPU, and waited for one: the first thread and those that launch, or a notice says that there are more.
+for nr in 3 8 12; do
+	GPROF_SAMPLE_MS=20 run "$B/integ/s_threads" $nr 600
+	summary cpu-waits,notices
+	is $((nr < 8 ? nr + 1 : 9)) "$(query '.cpu_waits.rows | length')" "threads with times, of $nr that launch"
+	is $((nr > 8)) "$(query '[.notices.rows[] | select(.cause == "threads without waits for a CPU")] | length')" "notices with $nr threads"
+done
+is true "$(query 'all(.cpu_waits.rows[]; .cpu_ns >= 0 and .wait_ns >= 0 and .cpu_share_pct + .wait_share_pct <= 101)')" "shares of the threads' time"
+
 # A forked child takes its own, and neither changes what the program sees. AddressSanitizer's allocator
 # has a lock that a thread may hold at the fork: then the child's recorder waits for it for ever.
 plain "$B/integ/s_sample" 2000

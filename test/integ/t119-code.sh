@@ -5,6 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 need REPORT PYTHON TORCH JQ PLAIN
 program=$ROOT/test/python/code.py
+export GPROF_SAMPLE_MS=0 # or waits for a CPU of a busy machine come first
 export GPROF_CPU_HZ=997 OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 
 TRIES=3

@@ -4,6 +4,7 @@
 # trouble, and rules are evidence of it without a saving of their own.
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ PYTHON PLAIN
+export GPROF_SAMPLE_MS=0 # what else this machine does is not the trouble
 export LD_LIBRARY_PATH=$ROOT/$B/torch/GOOD GPROF_STEP=api:cudaStreamQuery GPROF_TORCH=ops
 
 # report COMMAND...

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "collector/sample/thread_cpu.h"
 #include "test/unit/unit.h"
 
 START_TEST(cpu_ticks_are_the_first_eight_without_guests)
@@ -25,14 +26,15 @@ START_TEST(odd_texts_give_nothing)
 	static const char *const texts[] = {
 		"", "cpu", "cpu0 1 2 3 4 5 6 7 8", "cpu  1 2 3 4 5 6 7", "cpu  1 2 3 x", "intr 1"};
 	struct sample_cpus cpus;
-	uint64_t pages;
+	uint64_t bytes;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		ck_assert_msg(!sample_read_cpus(texts[i], &cpus), "%s", texts[i]);
 	}
-	ck_assert(!sample_read_resident("", &pages));
-	ck_assert(!sample_read_resident("123", &pages));
-	ck_assert(!sample_read_resident("123 ", &pages));
+	ck_assert(!sample_read_resident("", &bytes));
+	ck_assert(!sample_read_resident("Name:\tVmRSS:\t 12 kB\n", &bytes));
+	ck_assert(!sample_read_resident("Name:\tx\nVmRSS:\t", &bytes));
+	ck_assert(!sample_read_resident("Name:\tx\nVmRSS:\t    12", &bytes));
 }
 END_TEST
 
@@ -51,12 +53,28 @@ START_TEST(allowed_cpus_are_the_bits_of_the_mask)
 }
 END_TEST
 
-START_TEST(resident_is_the_second_number)
+START_TEST(resident_memory_is_in_kilobytes)
 {
-	uint64_t pages = 0;
+	uint64_t bytes = 0;
 
-	ck_assert(sample_read_resident("5000 1234 88 1 0 77 0\n", &pages));
-	ck_assert_uint_eq(pages, 1234);
+	ck_assert(
+		sample_read_resident("Name:\tx\nVmHWM:\t 1700 kB\nVmRSS:\t    1640 kB\n", &bytes));
+	ck_assert_uint_eq(bytes, 1640 * 1024);
+}
+END_TEST
+
+START_TEST(threads_have_two_times)
+{
+	static const char *const texts[] = {
+		"", "12", "12 ", "12 34", " x", "x 34 5\n", "12  x 5\n"};
+	uint64_t cpu_ns, wait_ns;
+
+	ck_assert(thread_cpu_read("1096877114 97009188 299\n", &cpu_ns, &wait_ns));
+	ck_assert_uint_eq(cpu_ns, 1096877114);
+	ck_assert_uint_eq(wait_ns, 97009188);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		ck_assert_msg(!thread_cpu_read(texts[i], &cpu_ns, &wait_ns), "%s", texts[i]);
+	}
 }
 END_TEST
 
@@ -74,4 +92,5 @@ START_TEST(kinds_of_samples_meet)
 END_TEST
 
 UNIT_SUITE("sample", cpu_ticks_are_the_first_eight_without_guests, odd_texts_give_nothing,
-	allowed_cpus_are_the_bits_of_the_mask, resident_is_the_second_number, kinds_of_samples_meet)
+	allowed_cpus_are_the_bits_of_the_mask, resident_memory_is_in_kilobytes,
+	threads_have_two_times, kinds_of_samples_meet)

@@ -122,7 +122,7 @@ def differences(row, reference):
 # What a cause can cost at most.
 IDLE = ("wait", "calls", "loader", "operators", "user", "latency")
 REACH = {
-    "loader": ("loader",), "garbage_collection": ("gc",), "gil": ("gil",), "os_calls": ("user",), "python_host": ("user",), "launch": ("calls", "operators", "user", "latency"), "comm_exposed": ("transfer", "communication"),
+    "loader": ("loader",), "garbage_collection": ("gc",), "gil": ("gil",), "cpu_wait": ("wait", "calls", "gil", "gc", "loader", "operators", "user"), "os_calls": ("user",), "python_host": ("user",), "launch": ("calls", "operators", "user", "latency"), "comm_exposed": ("transfer", "communication"),
     "copies_h2d": ("copies", "calls"), "alloc_free": ("calls",), "sync_readback": IDLE, "startup": IDLE, "kernels_gpu_bound": ("computing",), "operators_cpu_bound": ("operators",),
 }
 # Findings leave out steps of the begin and outliers, which the parts have.

@@ -11,9 +11,10 @@ A training on the CPU by PyTorch with one trouble: planted_torch.py CAUSE [INIT-
     straggler, even      one of two ranks (RANK) that communicate by gloo at INIT-METHOD; rank 1 sleeps in its loop, or none does
     none                 none of these
     bound                an operator computes all the time
+    crowded              the same, beside more processes that compute than there are CPUs
 
-In all but the last that operator sleeps instead, so that a busy machine changes little. Prints medians over steps 4 to 10, ns:
-of a step, and of what the trouble takes in it.
+In all but the last two that operator sleeps instead, so that a busy machine changes little. Prints medians over steps 4 to 10
+(of crowded: means), ns: of a step, and of what the trouble takes in it.
 """
 import gc
 import json
@@ -36,6 +37,7 @@ MEASURED = slice(4, 11)
 WORK_S, CODE_S, LOG_S, LATE_S = 0.2, 0.1, 0.1, 0.2
 LOADER_S = {"loader10": 0.0224, "loader60": 0.3}
 WORDS, PRODUCTS = 10_000, 32
+CROWD, CROWDED_NS = 2 * os.cpu_count(), 100_000_000
 PARSERS = {"gil": (threading.Thread, threading.Event()), "process": (multiprocessing.Process, multiprocessing.Event())}
 POLLS = 20
 OBJECTS = {"gc": 500_000, "storm": 100_000}
@@ -65,8 +67,22 @@ class Batches(Dataset):
         return torch.ones(64)
 
 
+def compute():
+    while True:
+        pass
+
+
+def waited_for_cpu():
+    with open("/proc/thread-self/schedstat") as file:
+        return int(file.read().split()[1])
+
+
 def work(batch):
-    if cause == "bound":
+    if cause == "crowded":
+        end = time.thread_time_ns() + CROWDED_NS
+        while time.thread_time_ns() < end:
+            torch.mm(matrix, matrix)
+    elif cause == "bound":
         for _ in range(PRODUCTS):
             torch.mm(matrix, matrix)
     else:
@@ -113,7 +129,10 @@ if cause in PARSERS:
     start, is_over = PARSERS[cause]
     parser = start(target=parse, args=(is_over,))
     parser.start()
-loads, pauses, begins = [], [], [time.perf_counter_ns()]
+crowd = [multiprocessing.Process(target=compute, daemon=True) for _ in range(CROWD if cause == "crowded" else 0)]
+for process in crowd:
+    process.start()
+loads, pauses, waits, begins = [], [], [waited_for_cpu()], [time.perf_counter_ns()]
 for _ in range(STEPS):
     batch = timed(loads, next, batches)
     timed(pauses, between)
@@ -122,9 +141,15 @@ for _ in range(STEPS):
     loss.backward()
     optimizer.step()
     begins.append(time.perf_counter_ns())
+    waits.append(waited_for_cpu())
+for process in crowd:
+    process.kill()
 steps = [end - begin for begin, end in zip(begins, begins[1:])]
 troubles = loads if cause in LOADER_S else pauses
-print(*(int(statistics.median(times[MEASURED])) for times in (steps, troubles)))
+if crowd:
+    troubles = [end - begin for begin, end in zip(waits, waits[1:])]
+middle = statistics.mean if crowd else statistics.median
+print(*(int(middle(times[MEASURED])) for times in (steps, troubles)))
 # PyTorch 1.13 aborts now and then when the objects of its libraries go: "terminate called without an active exception".
 sys.stdout.flush()
 if cause in PARSERS:

@@ -11,13 +11,14 @@ TRIES=5
 # start NAME OUTPUT [INIT-METHOD]: a process of that program; its own measurements go to OUTPUT.
 start()
 {
-	local python=off libraries
+	local python=off sample_ms=0 libraries # what else this machine does is not what is planted
 	libraries=$(preload)
 	case $1 in
 	storm | none) python=gc ;;
 	log | gil | process) libraries+=" $ROOT/$B/libgprof-os.so" ;;
+	crowded) sample_ms=50 ;;
 	esac
-	GPROF_PYTHON=$python GPROF_DIR=$T/$1 LD_PRELOAD=$libraries timeout 200 "$TORCH_PYTHON" $program "$1" "${@:3}" >"$2" 2>"$2.err"
+	GPROF_SAMPLE_MS=$sample_ms GPROF_PYTHON=$python GPROF_DIR=$T/$1 LD_PRELOAD=$libraries timeout 200 "$TORCH_PYTHON" $program "$1" "${@:3}" >"$2" 2>"$2.err"
 }
 
 # plant NAME: makes the recording of that name, by one process or two ranks, of which the one that may be late measures.
@@ -50,13 +51,19 @@ median()
 	done | sort -n | awk '{ ns[NR] = $1 } END { print NR ? ns[int((NR + 1) / 2)] : "null" }'
 }
 
+# saved CAUSE NAME STEPS: what the finding says of these
+saved()
+{
+	"$REPORT" summary --view findings --format json --steps "$3" "$T/$2" 2>/dev/null |
+		jq "[.findings.rows[] | select(.cause == \"$1\").saved_ns] | add // 0"
+}
+
 # median_saved CAUSE NAME: of what the finding says of single steps
 median_saved()
 {
 	local step
 	for step in 4 5 6 7 8 9 10; do
-		"$REPORT" summary --view findings --format json --steps $step "$T/$2" 2>/dev/null |
-			jq "[.findings.rows[] | select(.cause == \"$1\").saved_ns] | add // 0"
+		saved "$1" "$2" $step
 	done | sort -n | awk '{ ns[NR] = $1 } END { print NR ? ns[int((NR + 1) / 2)] : "null" }'
 }
 
@@ -97,6 +104,7 @@ judge()
 	storm) is_near "$(median saved_ns "$1" --scale "op:garbage collection.*=0")" "$(of "$1" 2)" "$1: whatif saves what it takes" ;;
 	gil) is_near "$(median_saved gil "$1")" $(($(of gil 1) - $(of process 1))) "gil: a process saves what the finding says" ;;
 	straggler) predicts "$1" even --remove stragglers ;;
+	crowded) is_near "$(saved cpu_wait "$1" 4-10)" "$(of "$1" 2)" "crowded: waits for a CPU" ;;
 	esac
 }
 
@@ -132,4 +140,5 @@ beside()
 	beside process gil
 	beside even straggler
 	beside bound
+	beside crowded
 } | awk '/^1\.\./ { next } /^(not )?ok [0-9]+ - / { sub(/[0-9]+/, ++number) } { print } /^not ok/ { failed = 1 } END { exit failed }'

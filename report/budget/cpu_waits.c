@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each counter is a series of points, between which it rises evenly. */
+#include "report/budget/cpu_waits.h"
+
+#include <stdlib.h>
+
+#include "report/model/device_records.h"
+#include "report/model/scan.h"
+#include "report/ops/loop.h"
+#include "report/util/buf.h"
+
+struct point {
+	uint64_t time_ns, value;
+};
+
+struct series {
+	struct point *points; /* in the order of their times */
+	size_t nr, capacity;
+};
+
+struct thread_times {
+	uint32_t thread;
+	struct series cpu, waits;
+};
+
+struct cpu_waits {
+	struct process *process;
+	struct thread_times *threads;
+	size_t nr_threads;
+	struct series process_cpu, host_busy;
+	uint64_t milli_cpus; /* that the process may use at once; 0: unknown */
+	bool has_all_cpus;   /* of its host */
+};
+
+/* ---- reading ---- */
+
+/* A counter that falls, as after a suspension, stands still. */
+static void add_point(struct series *series, uint64_t time_ns, uint64_t value)
+{
+	const struct point *last = series->nr ? &series->points[series->nr - 1] : NULL;
+
+	if (last && (time_ns <= last->time_ns || value < last->value)) {
+		return;
+	}
+	series->points =
+		array_grow(series->points, series->nr, &series->capacity, sizeof(*series->points));
+	series->points[series->nr++] = (struct point){time_ns, value};
+}
+
+static struct thread_times *thread_of(struct cpu_waits *waits, uint32_t thread)
+{
+	for (size_t i = 0; i < waits->nr_threads; i++) {
+		if (waits->threads[i].thread == thread) {
+			return &waits->threads[i];
+		}
+	}
+	waits->threads = mem_resize(waits->threads, waits->nr_threads + 1, sizeof(*waits->threads));
+	waits->threads[waits->nr_threads] = (struct thread_times){.thread = thread};
+	return &waits->threads[waits->nr_threads++];
+}
+
+static void add_thread(struct cpu_waits *waits, const struct batch *b, uint32_t row)
+{
+	struct thread_times *thread =
+		thread_of(waits, (uint32_t)b->col[COL_thread_cpu_thread][row]);
+	uint64_t time_ns =
+		clock_map_time(&waits->process->host_clock, b->col[COL_thread_cpu_time][row]);
+
+	add_point(&thread->cpu, time_ns, b->col[COL_thread_cpu_cpu_ns][row]);
+	add_point(&thread->waits, time_ns, b->col[COL_thread_cpu_wait_ns][row]);
+}
+
+static void add_limit(struct cpu_waits *waits, uint64_t milli_cpus)
+{
+	if (milli_cpus && (!waits->milli_cpus || milli_cpus < waits->milli_cpus)) {
+		waits->milli_cpus = milli_cpus;
+	}
+}
+
+static void add_sample(struct cpu_waits *waits, const struct batch *b, uint32_t row)
+{
+	uint64_t value = b->col[COL_sample_value][row];
+	uint64_t time_ns =
+		clock_map_time(&waits->process->host_clock, b->col[COL_sample_time][row]);
+
+	switch (b->col[COL_sample_metric][row]) {
+	case GPROF_METRIC_PROCESS_CPU_NS:
+		add_point(&waits->process_cpu, time_ns, value);
+		break;
+	case GPROF_METRIC_HOST_CPU_BUSY_NS:
+		add_point(&waits->host_busy, time_ns, value);
+		break;
+	case GPROF_METRIC_PROCESS_ALLOWED_CPUS:
+		add_limit(waits, value * 1000);
+		break;
+	case GPROF_METRIC_CGROUP_LIMIT_MILLI_CPUS:
+		add_limit(waits, value);
+		break;
+	default:
+		break;
+	}
+}
+
+static void on_batch(void *context, struct process *process, const struct batch *b)
+{
+	(void)process;
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		if (b->table == GPROF_TABLE_thread_cpu) {
+			add_thread(context, b, i);
+		} else {
+			add_sample(context, b, i);
+		}
+	}
+}
+
+static const struct scan_want wants[] = {
+	{GPROF_TABLE_thread_cpu,
+		COL_BIT(COL_thread_cpu_time) | COL_BIT(COL_thread_cpu_cpu_ns) |
+			COL_BIT(COL_thread_cpu_wait_ns) | COL_BIT(COL_thread_cpu_thread),
+		0},
+	{GPROF_TABLE_sample,
+		COL_BIT(COL_sample_time) | COL_BIT(COL_sample_value) | COL_BIT(COL_sample_metric),
+		0},
+};
+
+static const struct scan_view scan_view = {.wants = wants,
+	.nr_wants = sizeof(wants) / sizeof(wants[0]),
+	.on_batch = on_batch,
+	.ignores_selection = true};
+
+static void free_thread(struct thread_times *thread)
+{
+	free(thread->cpu.points);
+	free(thread->waits.points);
+}
+
+/* The process's first thread may neither be the loop's nor launch; all others launch. */
+static void leave_threads(struct cpu_waits *waits)
+{
+	uint32_t loop = loop_thread(waits->process);
+	bool has_gpu = process_has_device_records(waits->process, NULL);
+	size_t nr = 0;
+
+	for (size_t i = 0; i < waits->nr_threads; i++) {
+		struct thread_times *thread = &waits->threads[i];
+		bool is_first = process_tid(waits->process, thread->thread) == waits->process->pid;
+
+		if (thread->thread == loop || !loop || (has_gpu && !is_first)) {
+			waits->threads[nr++] = *thread;
+		} else {
+			free_thread(thread);
+		}
+	}
+	waits->nr_threads = nr;
+}
+
+struct cpu_waits *cpu_waits_create(struct process *process)
+{
+	const struct stream_table *table = stream_table(process->stream, GPROF_TABLE_thread_cpu);
+	struct cpu_waits *waits;
+
+	if (!table || !table->nr_rows) {
+		return NULL;
+	}
+	waits = mem_zeroed(1, sizeof(*waits));
+	waits->process = process;
+	scan_run(&process, 1, &(const struct scan){&scan_view, waits}, 1);
+	waits->has_all_cpus = waits->milli_cpus ==
+			      1000 * strtoull(process_fact(process, "host.cpus", "0"), NULL, 10);
+	leave_threads(waits);
+	return waits;
+}
+
+void cpu_waits_destroy(struct cpu_waits *waits)
+{
+	if (waits) {
+		for (size_t i = 0; i < waits->nr_threads; i++) {
+			free_thread(&waits->threads[i]);
+		}
+		free(waits->threads);
+		free(waits->process_cpu.points);
+		free(waits->host_busy.points);
+		free(waits);
+	}
+}
+
+/* ---- sums ---- */
+
+/* Returns the value at a time: before the first point that of the first, and so at the end. */
+static double value_at(const struct series *series, uint64_t time_ns)
+{
+	size_t low = 0, high = series->nr;
+	const struct point *a, *b;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (series->points[middle].time_ns < time_ns) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	if (!low || low == series->nr) {
+		return series->nr ? (double)series->points[low ? low - 1 : 0].value : 0;
+	}
+	a = &series->points[low - 1];
+	b = &series->points[low];
+	return (double)a->value + (double)(b->value - a->value) * (double)(time_ns - a->time_ns) /
+					  (double)(b->time_ns - a->time_ns);
+}
+
+static double rise(const struct series *series, uint64_t begin_ns, uint64_t end_ns)
+{
+	return value_at(series, end_ns) - value_at(series, begin_ns);
+}
+
+static uint64_t whole(double ns)
+{
+	return ns > 0 ? (uint64_t)(ns + 0.5) : 0;
+}
+
+struct cpu_wait cpu_waits_between(const struct cpu_waits *waits, uint64_t begin_ns, uint64_t end_ns)
+{
+	double ns = 0, threads_ns = 0, most_ns = (double)(end_ns - begin_ns);
+	double process_ns = rise(&waits->process_cpu, begin_ns, end_ns);
+
+	for (size_t i = 0; i < waits->nr_threads; i++) {
+		ns += rise(&waits->threads[i].waits, begin_ns, end_ns);
+		threads_ns += rise(&waits->threads[i].cpu, begin_ns, end_ns);
+	}
+	if (waits->milli_cpus) {
+		most_ns -= process_ns * 1000 / (double)waits->milli_cpus;
+	}
+	return (struct cpu_wait){.ns = whole(ns < most_ns ? ns : most_ns),
+		.own_ns = whole(process_ns - threads_ns),
+		.process_ns = whole(process_ns),
+		.others_ns = waits->has_all_cpus
+				     ? whole(rise(&waits->host_busy, begin_ns, end_ns) - process_ns)
+				     : 0};
+}

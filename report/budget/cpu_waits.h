@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How long the threads that a step waits for were ready to run and had no CPU: the loop's, and
+ * those that launch. The recorder samples what the kernel counts (table thread_cpu), each 100 ms by
+ * default; between two samples of a thread its waits are spread evenly. Before the first one, they
+ * are unknown and count as none.
+ *
+ * Memory: 24 bytes for each sample.
+ */
+#ifndef REPORT_BUDGET_CPU_WAITS_H
+#define REPORT_BUDGET_CPU_WAITS_H
+
+#include "report/model/model.h"
+
+struct cpu_waits;
+
+/* Of a time, or of a sum of times. */
+struct cpu_wait {
+	/*
+	 * Waits, at most the time, and at most what the process left of its CPUs: where its own
+	 * threads fill them, fewer threads would not do more.
+	 */
+	uint64_t ns;
+	uint64_t own_ns;     /* CPU time of the other threads of the process */
+	uint64_t process_ns; /* CPU time of all its threads */
+	uint64_t others_ns;  /* CPU time of other processes; 0: unknown, it may not use all CPUs */
+};
+
+/* Reads the samples of a process; returns NULL if it has none. The caller destroys them. */
+struct cpu_waits *cpu_waits_create(struct process *process);
+void cpu_waits_destroy(struct cpu_waits *waits);
+
+/* From begin_ns to end_ns (CLOCK_MONOTONIC). */
+struct cpu_wait cpu_waits_between(
+	const struct cpu_waits *waits, uint64_t begin_ns, uint64_t end_ns);
+
+static inline void cpu_wait_add(struct cpu_wait *sum, const struct cpu_wait *more)
+{
+	sum->ns += more->ns;
+	sum->own_ns += more->own_ns;
+	sum->process_ns += more->process_ns;
+	sum->others_ns += more->others_ns;
+}
+
+#endif

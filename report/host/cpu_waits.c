@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads that a step may wait for: how long they ran on CPUs, and waited for one. */
+#include "report/analysis/view.h"
+#include "report/host/os_threads.h"
+#include "report/util/hash.h"
+
+struct key {
+	struct process *process;
+	uint64_t thread;
+};
+
+struct times {
+	uint64_t tick, cpu_ns, wait_ns;
+};
+
+struct row {
+	struct key key;
+	struct times first, last;
+	UT_hash_handle hh;
+};
+
+struct cpu_waits_view {
+	struct view_input input;
+	struct row *rows;
+};
+
+static const struct scan_want wants[] = {
+	{GPROF_TABLE_thread_cpu,
+		COL_BIT(COL_thread_cpu_time) | COL_BIT(COL_thread_cpu_cpu_ns) |
+			COL_BIT(COL_thread_cpu_wait_ns) | COL_BIT(COL_thread_cpu_thread),
+		0},
+};
+
+static void on_batch(void *context, struct process *process, const struct batch *b)
+{
+	struct cpu_waits_view *view = context;
+
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		struct key key = {process, b->col[COL_thread_cpu_thread][i]};
+		struct times times = {b->col[COL_thread_cpu_time][i],
+			b->col[COL_thread_cpu_cpu_ns][i], b->col[COL_thread_cpu_wait_ns][i]};
+		struct row *row;
+
+		hash_put(view->rows, key, &key, row);
+		row->first = row->first.tick ? row->first : times;
+		row->last = times;
+	}
+}
+
+/* ---- the table ---- */
+
+enum column { PID, RANK, NAME, CPU, CPU_SHARE, WAIT, WAIT_SHARE };
+
+static const struct table_column columns[] = {
+	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID, .help = "process ID"),
+	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_COUNT, .help = "rank in the job"),
+	[NAME] = TABLE_COLUMN("name", "Thread", TABLE_NAME),
+	[CPU] = TABLE_COLUMN("cpu_ns", "CPU", TABLE_TIME, .help = "time on a CPU"),
+	[CPU_SHARE] = TABLE_COLUMN("cpu_share_pct", "% on CPU", TABLE_PERCENT,
+		.help = "of the time between the thread's first and last sample"),
+	[WAIT] = TABLE_COLUMN("wait_ns", "Waits for CPU", TABLE_TIME,
+		.help = "time in which it was ready to run and had no CPU"),
+	[WAIT_SHARE] = TABLE_COLUMN("wait_share_pct", "% waiting", TABLE_PERCENT,
+		.help = "of the same time as % on CPU"),
+};
+
+static void fill_table(void *state, struct table *table)
+{
+	struct cpu_waits_view *view = state;
+
+	for (const struct row *row = view->rows; row; row = row->hh.next) {
+		struct process *process = row->key.process;
+		struct table_cell *cells = table_add(table, row);
+		uint64_t cpu_ns = row->last.cpu_ns - row->first.cpu_ns;
+		uint64_t wait_ns = row->last.wait_ns - row->first.wait_ns;
+		double all_ns = (double)clock_map_duration(
+			&process->host_clock, row->last.tick - row->first.tick);
+
+		view_fill_process(process, &cells[PID]);
+		table_set_integer(&cells[NAME], os_thread_name(process, (uint32_t)row->key.thread));
+		table_set_integer(&cells[CPU], (int64_t)cpu_ns);
+		table_set_integer(&cells[WAIT], (int64_t)wait_ns);
+		table_set_share(&cells[CPU_SHARE], (double)cpu_ns, all_ns);
+		table_set_share(&cells[WAIT_SHARE], (double)wait_ns, all_ns);
+	}
+	table_sort(table, "wait_ns");
+	if (!view->rows) {
+		table_note(table, "No times of threads were recorded (GPROF_SAMPLE_MS=0, or a "
+				  "kernel without schedstat).");
+	}
+}
+
+static void fini(void *state)
+{
+	hash_free(((struct cpu_waits_view *)state)->rows);
+}
+
+VIEW(cpu_waits, 357) = {
+	.name = "cpu-waits",
+	.subject = VIEW_ABOUT_HOST,
+	.help = "threads of the loop and of launches that wait for a CPU",
+	.about = "Each process has a row for its first thread and for those that launch work. They "
+		 "wait for a CPU while other threads or processes use all that they may run on.",
+	.is_empty_hidden = true,
+	.title = "Waits for a CPU",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct cpu_waits_view),
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, NULL, on_batch, NULL},
+	.fill = fill_table,
+	.fini = fini,
+};
