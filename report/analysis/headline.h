@@ -17,7 +17,7 @@
  *                time that they take at the peak of the GPU for their types of numbers, as a share
  *                of the steps. Both are unknown if a convolution has an output of unknown size.
  *
- * Memory: that of budget.h, and 320 bytes a step.
+ * Memory: that of budget.h, and 350 bytes a step.
  */
 #ifndef REPORT_ANALYSIS_HEADLINE_H
 #define REPORT_ANALYSIS_HEADLINE_H

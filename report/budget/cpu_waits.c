@@ -27,9 +27,10 @@ struct cpu_waits {
 	struct process *process;
 	struct thread_times *threads;
 	size_t nr_threads;
-	struct series process_cpu, host_busy;
-	uint64_t milli_cpus; /* that the process may use at once; 0: unknown */
-	bool has_all_cpus;   /* of its host */
+	struct series process_cpu, host_busy, held;
+	uint64_t nr_cpus; /* that the process may run on; 0: unknown */
+	uint64_t limit_milli_cpus;
+	bool has_all_cpus; /* of its host */
 };
 
 /* ---- reading ---- */
@@ -70,10 +71,11 @@ static void add_thread(struct cpu_waits *waits, const struct batch *b, uint32_t 
 	add_point(&thread->waits, time_ns, b->col[COL_thread_cpu_wait_ns][row]);
 }
 
-static void add_limit(struct cpu_waits *waits, uint64_t milli_cpus)
+/* Takes the lowest value; 0 is none. */
+static void lower(uint64_t *to, uint64_t value)
 {
-	if (milli_cpus && (!waits->milli_cpus || milli_cpus < waits->milli_cpus)) {
-		waits->milli_cpus = milli_cpus;
+	if (value && (!*to || value < *to)) {
+		*to = value;
 	}
 }
 
@@ -90,11 +92,14 @@ static void add_sample(struct cpu_waits *waits, const struct batch *b, uint32_t 
 	case GPROF_METRIC_HOST_CPU_BUSY_NS:
 		add_point(&waits->host_busy, time_ns, value);
 		break;
+	case GPROF_METRIC_CGROUP_THROTTLED_NS:
+		add_point(&waits->held, time_ns, value);
+		break;
 	case GPROF_METRIC_PROCESS_ALLOWED_CPUS:
-		add_limit(waits, value * 1000);
+		lower(&waits->nr_cpus, value);
 		break;
 	case GPROF_METRIC_CGROUP_LIMIT_MILLI_CPUS:
-		add_limit(waits, value);
+		lower(&waits->limit_milli_cpus, value);
 		break;
 	default:
 		break;
@@ -165,8 +170,8 @@ struct cpu_waits *cpu_waits_create(struct process *process)
 	waits = mem_zeroed(1, sizeof(*waits));
 	waits->process = process;
 	scan_run(&process, 1, &(const struct scan){&scan_view, waits}, 1);
-	waits->has_all_cpus = waits->milli_cpus ==
-			      1000 * strtoull(process_fact(process, "host.cpus", "0"), NULL, 10);
+	waits->has_all_cpus =
+		waits->nr_cpus == strtoull(process_fact(process, "host.cpus", "0"), NULL, 10);
 	leave_threads(waits);
 	return waits;
 }
@@ -180,6 +185,7 @@ void cpu_waits_destroy(struct cpu_waits *waits)
 		free(waits->threads);
 		free(waits->process_cpu.points);
 		free(waits->host_busy.points);
+		free(waits->held.points);
 		free(waits);
 	}
 }
@@ -229,13 +235,25 @@ struct cpu_wait cpu_waits_between(const struct cpu_waits *waits, uint64_t begin_
 		ns += rise(&waits->threads[i].waits, begin_ns, end_ns);
 		threads_ns += rise(&waits->threads[i].cpu, begin_ns, end_ns);
 	}
-	if (waits->milli_cpus) {
-		most_ns -= process_ns * 1000 / (double)waits->milli_cpus;
+	if (waits->nr_cpus) {
+		most_ns -= process_ns / (double)waits->nr_cpus;
 	}
 	return (struct cpu_wait){.ns = whole(ns < most_ns ? ns : most_ns),
 		.own_ns = whole(process_ns - threads_ns),
 		.process_ns = whole(process_ns),
 		.others_ns = waits->has_all_cpus
 				     ? whole(rise(&waits->host_busy, begin_ns, end_ns) - process_ns)
-				     : 0};
+				     : 0,
+		.held_ns = whole(rise(&waits->held, begin_ns, end_ns)),
+		.limit_milli_cpus = waits->limit_milli_cpus};
+}
+
+void cpu_wait_add(struct cpu_wait *sum, const struct cpu_wait *more)
+{
+	sum->ns += more->ns;
+	sum->own_ns += more->own_ns;
+	sum->process_ns += more->process_ns;
+	sum->others_ns += more->others_ns;
+	sum->held_ns += more->held_ns;
+	lower(&sum->limit_milli_cpus, more->limit_milli_cpus);
 }

@@ -17,13 +17,15 @@ struct cpu_waits;
 /* Of a time, or of a sum of times. */
 struct cpu_wait {
 	/*
-	 * Waits, at most the time, and at most what the process left of its CPUs: where its own
-	 * threads fill them, fewer threads would not do more.
+	 * Waits, at most the time, and at most what the process left of the CPUs that it may run
+	 * on: where its own threads fill them, fewer threads would not do more.
 	 */
 	uint64_t ns;
 	uint64_t own_ns;     /* CPU time of the other threads of the process */
 	uint64_t process_ns; /* CPU time of all its threads */
 	uint64_t others_ns;  /* CPU time of other processes; 0: unknown, it may not use all CPUs */
+	uint64_t held_ns;    /* threads of its container were held back by a limit */
+	uint64_t limit_milli_cpus; /* the lowest of such limits; 0: there is none */
 };
 
 /* Reads the samples of a process; returns NULL if it has none. The caller destroys them. */
@@ -34,12 +36,7 @@ void cpu_waits_destroy(struct cpu_waits *waits);
 struct cpu_wait cpu_waits_between(
 	const struct cpu_waits *waits, uint64_t begin_ns, uint64_t end_ns);
 
-static inline void cpu_wait_add(struct cpu_wait *sum, const struct cpu_wait *more)
-{
-	sum->ns += more->ns;
-	sum->own_ns += more->own_ns;
-	sum->process_ns += more->process_ns;
-	sum->others_ns += more->others_ns;
-}
+/* Adds to a sum. */
+void cpu_wait_add(struct cpu_wait *sum, const struct cpu_wait *more);
 
 #endif

@@ -26,6 +26,9 @@
 #define MIN_CODE_SAMPLES 20u
 #define MIN_CODE_PCT	 10.0
 
+/* The share of waits for a CPU from which on a limit explains them, if it held threads as long. */
+#define MIN_HELD_SHARE 0.5
+
 /* A thread that was on a CPU for a smaller share of the time mostly waited. */
 #define MIN_CODE_SHARE 0.5
 
@@ -373,29 +376,50 @@ static void add_gil(
 	}
 }
 
-/* Do the other threads of the program keep the loop from a CPU? */
-static bool lacks_cpu_by_threads(const struct cpu_wait *wait)
+/* What keeps the loop from a CPU: a limit of its container, or whatever uses most CPU time. */
+enum cpu_user { CPU_LIMIT, CPU_THREADS, CPU_PROCESSES, CPU_UNKNOWN };
+
+static enum cpu_user cpu_user_of(const struct cpu_wait *wait)
 {
-	return wait->others_ns && wait->own_ns > wait->others_ns;
+	if (wait->limit_milli_cpus && wait->held_ns >= MIN_HELD_SHARE * (double)wait->ns) {
+		return CPU_LIMIT;
+	}
+	if (!wait->others_ns) {
+		return CPU_UNKNOWN;
+	}
+	return wait->own_ns > wait->others_ns ? CPU_THREADS : CPU_PROCESSES;
 }
 
-/* Whatever uses most CPU time beside the loop keeps it waiting. */
 static void add_cpu(const struct verdict *verdict, struct buf *out)
 {
+	static const char *const users[] = {[CPU_THREADS] = ", which other threads use",
+		[CPU_PROCESSES] = ", which other processes use",
+		[CPU_UNKNOWN] = ", which other threads or processes use"};
 	const struct cpu_wait *wait = &verdict->figures.cpu_wait;
+	enum cpu_user user = cpu_user_of(wait);
 
-	buf_printf(out, "The %s waits for a CPU, which other %s use",
-		verdict->figures.has_gpu ? "host" : "loop",
-		!wait->others_ns	     ? "threads or processes"
-		: lacks_cpu_by_threads(wait) ? "threads"
-					     : "processes");
+	buf_printf(out, "The %s waits for a CPU", verdict->figures.has_gpu ? "host" : "loop");
+	if (user == CPU_LIMIT) {
+		buf_printf(out, ": its container (cgroup) may use %g of them",
+			(double)wait->limit_milli_cpus / 1000);
+	} else {
+		buf_text(out, users[user]);
+	}
 }
 
 static const char *cpu_change(const struct verdict *verdict)
 {
-	return lacks_cpu_by_threads(&verdict->figures.cpu_wait)
-		       ? "fewer threads (OMP_NUM_THREADS)"
-		       : "fewer of them, or a CPU of its own,";
+	const struct cpu_wait *wait = &verdict->figures.cpu_wait;
+
+	switch (cpu_user_of(wait)) {
+	case CPU_LIMIT:
+		return 2 * wait->own_ns > wait->process_ns ? "a higher limit or fewer threads"
+							   : "a higher limit";
+	case CPU_THREADS:
+		return "fewer threads (OMP_NUM_THREADS)";
+	default:
+		return "fewer of them, or a CPU of its own,";
+	}
 }
 
 /* Returns the generation that takes longest in all processes that count. */
@@ -623,7 +647,7 @@ static void add_cpu_use(const struct verdict *verdict, struct buf *out)
 	const struct cpu_wait *wait = &verdict->figures.cpu_wait;
 	double all_ns = (double)verdict->figures.parts_ns;
 
-	if (wait->others_ns && all_ns > 0) {
+	if (cpu_user_of(wait) != CPU_LIMIT && wait->others_ns && all_ns > 0) {
 		buf_printf(out, "CPUs in use: %.1f by other processes, %.1f by this one",
 			(double)wait->others_ns / all_ns, (double)wait->process_ns / all_ns);
 	}

@@ -14,6 +14,7 @@ enum { FIRST = 1, SECOND, FIRST_TID = 4242, SECOND_TID = 4243, NO_DEVICE = 255 }
 struct rises {
 	uint32_t waits, second_waits, process_cpu, host_busy;
 	uint32_t allowed, limit; /* CPUs; limit 0: none */
+	uint32_t held;		 /* by the limit */
 	bool has_launches;	 /* instead of operators */
 };
 
@@ -47,6 +48,7 @@ static void samples(struct made *made, uint64_t at, uint64_t number, const struc
 	sample(made, at, GPROF_METRIC_PROCESS_ALLOWED_CPUS, rises->allowed);
 	if (rises->limit) {
 		sample(made, at, GPROF_METRIC_CGROUP_LIMIT_MILLI_CPUS, rises->limit * 1000ull);
+		sample(made, at, GPROF_METRIC_CGROUP_THROTTLED_NS, number * rises->held * MS);
 	}
 	sample(made, at, GPROF_METRIC_HOST_CPU_BUSY_NS, number * rises->host_busy * MS);
 }
@@ -134,9 +136,28 @@ START_TEST(own_threads_that_fill_the_cpus_are_no_finding)
 	rises.process_cpu = 300;
 	ck_assert_int_eq(saved_us("three.gprof", rises, &sentence), 2500);
 	has(sentence, "which other threads use; fewer threads (OMP_NUM_THREADS) can save 2.500 ms");
-	rises = (struct rises){
-		.waits = 60, .process_cpu = 95, .host_busy = 95, .allowed = 4, .limit = 1};
-	ck_assert_int_eq(saved_us("limit.gprof", rises, NULL), 500);
+}
+END_TEST
+
+/* The limit of a container holds threads back although CPUs are free. */
+START_TEST(a_limit_that_holds_the_loop_back_is_named)
+{
+	struct rises rises = {.waits = 50,
+		.process_cpu = 100,
+		.host_busy = 110,
+		.allowed = 4,
+		.limit = 1,
+		.held = 60};
+	char *sentence = NULL;
+
+	ck_assert_int_eq(saved_us("limit.gprof", rises, &sentence), 5000);
+	has(sentence,
+		"The loop waits for a CPU: its container (cgroup) may use 1 of them; a higher "
+		"limit or fewer threads can save 5.000 ms per step (50.0 %)");
+	rises.held = 20;
+	rises.host_busy = 390;
+	saved_us("other.gprof", rises, &sentence);
+	has(sentence, "which other processes use");
 }
 END_TEST
 
@@ -170,4 +191,5 @@ END_TEST
 
 UNIT_SUITE("report/cpu_waits", waits_of_the_loop_can_be_saved,
 	waits_of_others_do_not_count_without_a_gpu, own_threads_that_fill_the_cpus_are_no_finding,
-	a_part_of_the_cpus_does_not_show_who_uses_it, waits_beside_a_gpu_count_while_it_is_idle)
+	a_limit_that_holds_the_loop_back_is_named, a_part_of_the_cpus_does_not_show_who_uses_it,
+	waits_beside_a_gpu_count_while_it_is_idle)

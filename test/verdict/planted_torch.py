@@ -12,9 +12,10 @@ A training on the CPU by PyTorch with one trouble: planted_torch.py CAUSE [INIT-
     none                 none of these
     bound                an operator computes all the time
     crowded              the same, beside more processes that compute than there are CPUs
+    limited              the same, in a container that may use half of a CPU
 
-In all but the last two that operator sleeps instead, so that a busy machine changes little. Prints medians over steps 4 to 10
-(of crowded: means), ns: of a step, and of what the trouble takes in it.
+In all but the last three that operator sleeps instead, so that a busy machine changes little. Prints medians over steps 4 to 10
+(of the last two: means), ns: of a step, and of what the trouble takes in it.
 """
 import gc
 import json
@@ -78,7 +79,7 @@ def waited_for_cpu():
 
 
 def work(batch):
-    if cause == "crowded":
+    if cause in ("crowded", "limited"):
         end = time.thread_time_ns() + CROWDED_NS
         while time.thread_time_ns() < end:
             torch.mm(matrix, matrix)
@@ -146,9 +147,9 @@ for process in crowd:
     process.kill()
 steps = [end - begin for begin, end in zip(begins, begins[1:])]
 troubles = loads if cause in LOADER_S else pauses
-if crowd:
+if cause in ("crowded", "limited"):
     troubles = [end - begin for begin, end in zip(waits, waits[1:])]
-middle = statistics.mean if crowd else statistics.median
+middle = statistics.mean if troubles not in (loads, pauses) else statistics.median
 print(*(int(middle(times[MEASURED])) for times in (steps, troubles)))
 # PyTorch 1.13 aborts now and then when the objects of its libraries go: "terminate called without an active exception".
 sys.stdout.flush()
