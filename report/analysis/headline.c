@@ -235,6 +235,9 @@ static void end(void *context, struct process *process, const struct phases *pha
 		}
 	}
 	counted_steps_fini(&counted);
+	if (waits) {
+		at->cpu_times = cpu_waits_times(waits);
+	}
 	cpu_waits_destroy(waits);
 	if (at->gc) {
 		gc_sums_end(at->gc, phases);

@@ -51,6 +51,7 @@ struct headline_process {
 	struct process *process;
 	struct gc_sums *gc;	     /* NULL: nothing was collected */
 	struct code_samples *code;   /* NULL: there are none, or nobody asks */
+	struct cpu_times cpu_times;  /* all zeros: there are no samples */
 	struct headline_step *steps; /* whole ones; without steps one with all of the recording */
 	size_t nr_steps;
 	uint32_t *devices; /* that had work */

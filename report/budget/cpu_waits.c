@@ -248,6 +248,33 @@ struct cpu_wait cpu_waits_between(const struct cpu_waits *waits, uint64_t begin_
 		.limit_milli_cpus = waits->limit_milli_cpus};
 }
 
+static uint64_t span(const struct series *series, bool is_of_time)
+{
+	const struct point *first = series->points,
+			   *last = first + (series->nr ? series->nr - 1 : 0);
+
+	return !series->nr  ? 0
+	       : is_of_time ? last->time_ns - first->time_ns
+			    : last->value - first->value;
+}
+
+struct cpu_times cpu_waits_times(const struct cpu_waits *waits)
+{
+	struct cpu_times times = {.nr_cpus = waits->nr_cpus};
+
+	for (size_t i = 0; i < waits->nr_threads; i++) {
+		const struct thread_times *thread = &waits->threads[i];
+
+		times.all_ns += span(&thread->cpu, true);
+		times.cpu_ns += span(&thread->cpu, false);
+		times.wait_ns += span(&thread->waits, false);
+	}
+	if (waits->limit_milli_cpus && waits->limit_milli_cpus < 1000 * times.nr_cpus) {
+		times.nr_cpus = waits->limit_milli_cpus / 1000;
+	}
+	return times;
+}
+
 void cpu_wait_add(struct cpu_wait *sum, const struct cpu_wait *more)
 {
 	sum->ns += more->ns;

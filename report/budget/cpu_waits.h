@@ -28,6 +28,12 @@ struct cpu_wait {
 	uint64_t limit_milli_cpus; /* the lowest of such limits; 0: there is none */
 };
 
+/* Of all threads with samples, from the first one of each to the last. */
+struct cpu_times {
+	uint64_t all_ns, cpu_ns, wait_ns;
+	uint64_t nr_cpus; /* that the process may use; 0: unknown */
+};
+
 /* Reads the samples of a process; returns NULL if it has none. The caller destroys them. */
 struct cpu_waits *cpu_waits_create(struct process *process);
 void cpu_waits_destroy(struct cpu_waits *waits);
@@ -35,6 +41,8 @@ void cpu_waits_destroy(struct cpu_waits *waits);
 /* From begin_ns to end_ns (CLOCK_MONOTONIC). */
 struct cpu_wait cpu_waits_between(
 	const struct cpu_waits *waits, uint64_t begin_ns, uint64_t end_ns);
+
+struct cpu_times cpu_waits_times(const struct cpu_waits *waits);
 
 /* Adds to a sum. */
 void cpu_wait_add(struct cpu_wait *sum, const struct cpu_wait *more);

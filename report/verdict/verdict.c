@@ -788,6 +788,7 @@ void verdict_find(struct verdict *verdict)
 	verdict->is_found = true;
 	verdict->late_rank = -1;
 	headline_figures(&verdict->headline, &verdict->figures);
+	verdict->workers = loader_workers_of(&verdict->headline, &verdict->figures);
 	prediction_end(&verdict->prediction);
 	set_launches(verdict);
 	advice_end(&verdict->advice);

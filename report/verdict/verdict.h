@@ -28,6 +28,7 @@
 #include "report/advice/judgement.h"
 #include "report/analysis/headline.h"
 #include "report/replay/prediction.h"
+#include "report/verdict/loader_workers.h"
 #include "report/verdict/work_times.h"
 
 /* Columns of a name in a sentence, which fits two lines of a terminal with its label. */
@@ -58,6 +59,7 @@ struct verdict {
 	bool is_in_operators; /* VERDICT_USER is mostly in operators, few of which launch */
 	bool is_unexplained;  /* GPUs wait long for what is not recorded, so changes are unknown */
 	struct headline_figures figures;
+	struct loader_workers workers;
 	struct verdict_finding findings[NR_VERDICT_CAUSES]; /* in their order */
 	size_t nr;
 	const struct advice_facts *facts; /* of the first process that counts; NULL: none */

@@ -78,6 +78,12 @@ static void add_late_sentence(
 	}
 }
 
+/* Is it known what the workers of the loader do? Then the change is one that may not be enough. */
+static bool has_loader_work(const struct verdict *verdict, const struct verdict_finding *finding)
+{
+	return finding->cause == VERDICT_LOADER && verdict->workers.work != LOADER_WORK_UNKNOWN;
+}
+
 /* As "; batches that are ready in time save 57.0 ms per step (32.6 %)". */
 static void add_change(const struct verdict *verdict, const struct verdict_finding *finding,
 	const char *change, struct buf *out)
@@ -87,10 +93,11 @@ static void add_change(const struct verdict *verdict, const struct verdict_findi
 		 * It may be more, since what follows a wait is slower, too, and less, if the loop
 		 * needs what the others make.
 		 */
-		finding->cause == VERDICT_GIL		      ? "can save"
-		: finding->cause == VERDICT_CPU		      ? "can save"
-		: finding->saved_ns < 0 || finding->is_capped ? "can save at most"
-							      : "would save");
+		finding->cause == VERDICT_GIL	? "can save"
+		: finding->cause == VERDICT_CPU ? "can save"
+		: finding->saved_ns < 0 || finding->is_capped || has_loader_work(verdict, finding)
+			? "can save at most"
+			: "would save");
 	add_amount(verdict, finding, out);
 }
 
@@ -317,21 +324,41 @@ static void add_code(const struct code_found *found, struct buf *out)
 	add_code_text(&found->top[0], out);
 }
 
+static const struct {
+	const char *what, *change;
+} loader_works[] = {
+	[LOADER_COMPUTES] = {"compute", "more of them"},
+	[LOADER_FILLS_CPUS] = {"compute", "cheaper samples or more CPUs"},
+	[LOADER_LACKS_CPUS] = {"lack a CPU", "more CPUs or cheaper samples"},
+	[LOADER_IS_BLOCKED] = {"are blocked", "more of them or faster storage"},
+};
+
+/* If workers loaded the data, the loop's thread would only wait. */
 static void add_loader(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
 	const struct code_found found = find_code(verdict, finding, CODE_LOADER);
-	bool has_gpu = verdict->figures.has_gpu;
+	const char *who = verdict->figures.has_gpu ? "GPU" : "loop";
 
-	if (found.has_place) {
-		/* If workers loaded the data, the loop's thread would only wait. */
-		buf_text(out, has_gpu ? "The GPU waits while the loop loads data"
-				      : "The loop loads data itself");
+	if (has_loader_work(verdict, finding)) {
+		buf_printf(out, "The %s waits for loader workers, which %s %.0f %% of the time",
+			who, loader_works[verdict->workers.work].what, verdict->workers.share_pct);
+	} else if (found.has_place) {
+		buf_text(out, verdict->figures.has_gpu ? "The GPU waits while the loop loads data"
+						       : "The loop loads data itself");
 		add_code(&found, out);
-		return;
+	} else {
+		buf_printf(out, "The %s waits for the data loader%s", who,
+			verdict->figures.loaders == OP_LOADER_IN_LOOP ? ", which has no workers"
+								      : "");
 	}
-	buf_printf(out, "The %s waits for the data loader%s", has_gpu ? "GPU" : "loop",
-		verdict->figures.loaders == OP_LOADER_IN_LOOP ? ", which has no workers" : "");
+}
+
+static const char *loader_change(
+	const struct verdict *verdict, const struct verdict_finding *finding)
+{
+	return has_loader_work(verdict, finding) ? loader_works[verdict->workers.work].change
+						 : "batches that are ready in time";
 }
 
 /* Without operators nobody knows whether a framework or the program itself was at work. */
@@ -495,7 +522,7 @@ void verdict_add_sentence(
 		return;
 	case VERDICT_LOADER:
 		add_loader(verdict, finding, out);
-		add_change(verdict, finding, "batches that are ready in time", out);
+		add_change(verdict, finding, loader_change(verdict, finding), out);
 		return;
 	case VERDICT_GIL:
 		add_gil(verdict, finding, out);

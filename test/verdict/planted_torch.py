@@ -3,6 +3,7 @@
 A training on the CPU by PyTorch with one trouble: planted_torch.py CAUSE [INIT-METHOD]
 
     loader10, loader60   the loader has no workers, and takes about so many percent of the step for a batch
+    workers              the loader has two workers, which sleep for twice as long as the step takes
     code                 Python works and waits between operators, in a range named "tokenize"
     gil, process         a thread parses JSON all the time, or a process does; between operators the loop polls, which gives
                          Python's lock away
@@ -36,7 +37,7 @@ from torch.utils.data import DataLoader, Dataset
 STEPS, BATCH = 12, 4
 MEASURED = slice(4, 11)
 WORK_S, CODE_S, LOG_S, LATE_S = 0.2, 0.1, 0.1, 0.2
-LOADER_S = {"loader10": 0.0224, "loader60": 0.3}
+LOADER_S = {"loader10": 0.0224, "loader60": 0.3, "workers": 0.8}
 WORDS, PRODUCTS = 10_000, 32
 CROWD, CROWDED_NS = 2 * os.cpu_count(), 100_000_000
 PARSERS = {"gil": (threading.Thread, threading.Event()), "process": (multiprocessing.Process, multiprocessing.Event())}
@@ -125,7 +126,7 @@ if rank is not None:
     dist.init_process_group("gloo", init_method=sys.argv[2], rank=rank, world_size=2)
     model = nn.parallel.DistributedDataParallel(model)
 optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
-batches = iter(DataLoader(Batches(), batch_size=BATCH))
+batches = iter(DataLoader(Batches(), batch_size=BATCH, num_workers=2 if cause == "workers" else 0))
 if cause in PARSERS:
     start, is_over = PARSERS[cause]
     parser = start(target=parse, args=(is_over,))

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the workers of data loaders do, by samples of their threads (cpu_waits.h). */
+#ifndef REPORT_VERDICT_LOADER_WORKERS_H
+#define REPORT_VERDICT_LOADER_WORKERS_H
+
+#include "report/analysis/headline.h"
+
+enum loader_work {
+	LOADER_WORK_UNKNOWN, /* the loop loads itself, there are no samples, or no clear answer */
+	LOADER_COMPUTES,     /* and CPUs are left for more workers */
+	LOADER_FILLS_CPUS,   /* the same, but there are as many workers as CPUs */
+	LOADER_LACKS_CPUS,   /* workers are ready to run and have no CPU */
+	LOADER_IS_BLOCKED,   /* they wait for something else, such as storage */
+};
+
+struct loader_workers {
+	enum loader_work work;
+	double share_pct; /* of the workers' time */
+};
+
+/* After headline_figures. */
+struct loader_workers loader_workers_of(
+	const struct headline *headline, const struct headline_figures *figures);
+
+#endif

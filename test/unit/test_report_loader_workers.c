@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the finding of the loader says of its workers: by samples of their threads, in clear cases.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "test/unit/report_made.h"
+
+#define MS	   1000000ull
+#define STEPS	   40u
+#define OF_WORKERS "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
+#define IN_LOOP	   "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+
+/* A loop without a GPU: of each step of 10 ms the loader takes 8. */
+static struct process *loop(const char *loader)
+{
+	struct made made = made_open("loop.gprof");
+
+	gen_thread(made.gen, 1, GEN_PID, NULL);
+	for (uint32_t i = 0; i <= STEPS; i++) {
+		uint64_t at = (10 + 10 * i) * MS;
+
+		made_step(&made, at, i + 1);
+		if (i < STEPS) {
+			made_op(&made, loader, at, at + 8 * MS, 0);
+			made_op(&made, "aten::mm", at + 8 * MS, at + 10 * MS, 0);
+		}
+	}
+	gen_close(made.gen, "exit");
+	return streams_process(made.path);
+}
+
+/* One of two workers, for a second: percents of it on a CPU, and waiting for one. */
+static struct process *worker(uint64_t cpu_pct, uint64_t wait_pct, uint64_t nr_cpus)
+{
+	struct gen *gen = gen_open(streams_path("worker.gprof"));
+
+	gen_info(gen, "process.pid", "4243");
+	gen_info(gen, "loader.worker", "1");
+	gen_info(gen, "loader.workers", "2");
+	gen_anchor(gen, 0, 0, 0);
+	gen_thread(gen, 1, 4243, NULL);
+	for (uint32_t i = 0; i <= 10; i++) {
+		struct gprof_row_thread_cpu *row = gen_row(gen, GPROF_TABLE_thread_cpu);
+		struct gprof_row_sample *cpus;
+
+		row->time = (20 + 100 * i) * MS;
+		row->cpu_ns = i * cpu_pct * MS;
+		row->wait_ns = i * wait_pct * MS;
+		row->thread = 1;
+		cpus = gen_row(gen, GPROF_TABLE_sample);
+		cpus->time = row->time;
+		cpus->value = nr_cpus;
+		cpus->metric = GPROF_METRIC_PROCESS_ALLOWED_CPUS;
+		cpus->device = 255;
+	}
+	gen_close(gen, "exit");
+	return streams_process(streams_path("worker.gprof"));
+}
+
+static void says(const char *loader, uint64_t cpu_pct, uint64_t wait_pct, uint64_t nr_cpus,
+	const char *sentence)
+{
+	struct process *two[2] = {loop(loader), worker(cpu_pct, wait_pct, nr_cpus)};
+	struct table *table = tables_make(&view_findings, two, 2, false);
+
+	ck_assert_str_eq(
+		tables_cell(table, tables_find(table, "cause", "loader", 0), "sentence")->text,
+		sentence);
+	table_destroy(table);
+	process_destroy(two[0]);
+	process_destroy(two[1]);
+}
+
+START_TEST(workers_that_compute_are_too_few_or_too_slow)
+{
+	says(OF_WORKERS, 90, 5, 3,
+		"The loop waits for loader workers, which compute 90 % of the time; more of them "
+		"can save at most 8.000 ms per step (80.0 %)");
+	says(OF_WORKERS, 90, 5, 2,
+		"The loop waits for loader workers, which compute 90 % of the time; cheaper "
+		"samples or more CPUs can save at most 8.000 ms per step (80.0 %)");
+	says(OF_WORKERS, 60, 35, 64,
+		"The loop waits for loader workers, which lack a CPU 35 % of the time; more CPUs "
+		"or cheaper samples can save at most 8.000 ms per step (80.0 %)");
+}
+END_TEST
+
+START_TEST(workers_that_do_not_run_are_blocked)
+{
+	says(OF_WORKERS, 5, 3, 2,
+		"The loop waits for loader workers, which are blocked 92 % of the time; more of "
+		"them or faster storage can save at most 8.000 ms per step (80.0 %)");
+}
+END_TEST
+
+START_TEST(what_is_not_clear_is_not_said)
+{
+	says(OF_WORKERS, 50, 10, 8,
+		"The loop waits for the data loader; batches that are ready in time would save "
+		"8.000 ms per step (80.0 %)");
+	says(IN_LOOP, 90, 5, 8,
+		"The loop waits for the data loader, which has no workers; batches that are ready "
+		"in time would save 8.000 ms per step (80.0 %)");
+}
+END_TEST
+
+UNIT_SUITE("report/loader_workers", workers_that_compute_are_too_few_or_too_slow,
+	workers_that_do_not_run_are_blocked, what_is_not_clear_is_not_said)
