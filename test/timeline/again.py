@@ -36,22 +36,19 @@ OF_STREAMS = {
     "memcpy": {"async"},  # which call it was
     "memset": {"async"},
     "steps": {"rule", "start_ns"},  # how they were found; when the recording began
-    "processes": {"events", "missing", "state", "duration_ns"},  # steps are events, results and marks are none
+    "processes": {"events", "missing", "state"},  # results and marks are no events
     "nvtx": "NVTX ranges become user ranges",
-    "user_ranges": "so do steps",
-    "model": "which have rows beside modules",
-    "framework": "and in the summary of the framework",
-    "step_stats": "a step that is not whole is no step",
-    "benchmark": "and the number of samples is not known",
-    "critical_path": "steps are ranges around what it names",
+    "user_ranges": "which have their rows",
+    "framework": "also in the summary of the framework",
+    "critical_path": "are around what it names",
     "breakdown": "and count as time of the host",
+    "benchmark": "the number of samples is not known",
     "idle_gaps": "gaps are named by what is around them, and times count from the first event",
     "utilization": "samples are counters",
     "utilization_time": "samples are counters",
     "data_loading": "and those of the CPU",
     "single_operators": "inputs without a shape are left out",
     "advice": "names what is around gaps, and views of what was imported",
-    "findings": "names what is around gaps",
 }
 
 

@@ -243,6 +243,8 @@ headline_again() {
 	report timeline --split-size 0 -o "$T/x.json" "$1" && diff <(headline "$1") <(headline "$T/x.json")
 }
 tap headline_again test/golden/traces/old_torch.json "the same first screen, old_torch.json"
+"$B/gen_stream" "$T/os.gprof" os
+tap headline_again "$T/os.gprof" "the same first screen, os"
 for name in near half; do
 	tap same "$T/$name.gprof" rounded "the same tables to a nanosecond, $name"
 done

@@ -410,6 +410,39 @@ START_TEST(operators_lie_in_modules_and_were_called_from_python)
 }
 END_TEST
 
+/* The marks of a recording are no ranges; a range of the program with such a name has an id. */
+START_TEST(steps_of_a_recording_are_no_operators_of_its_timeline)
+{
+#define EVENTS                                                                                \
+	"{\"traceEvents\":[" RANGE("ProfilerStep#1", "100") "," RANGE(                        \
+		"ProfilerStep#2", "110") "," SPAN("user_annotation", "ProfilerStep#2", "110", \
+		"10", "\"External id\":5") "," SPAN("cpu_op", "aten::mm", "112", "5",         \
+		"\"External id\":6") "]"
+	static const struct {
+		const char *text;
+		uint64_t nr_ops, depth;
+	} cases[] = {{EVENTS ",\"gprof\":{\"complete\":true}}", 2, 1},
+		{EVENTS ",\"gprof\":{\"complete\":true,\"source\":\"kineto\"}}", 4, 2},
+		{EVENTS "}", 4, 2}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct process *process = traces_read(cases[i].text);
+		struct batch batch;
+
+		ck_assert_uint_eq(process->nr_steps, 3);
+		traces_load(process, GPROF_TABLE_op, &batch);
+		ck_assert_uint_eq(batch.nr_rows, cases[i].nr_ops);
+		for (uint32_t row = 0; row < batch.nr_rows; row++) {
+			if (batch.col[COL_op_begin][row] == 112000) {
+				ck_assert_uint_eq(batch.col[COL_op_depth][row], cases[i].depth);
+			}
+		}
+		process_destroy(process);
+	}
+#undef EVENTS
+}
+END_TEST
+
 /* Of others it is 0, or unknown. */
 START_TEST(nodes_of_autograd_tell_the_thread_of_their_forward)
 {
@@ -613,6 +646,7 @@ UNIT_SUITE("report_kineto", an_object_and_an_array_are_traces, times_keep_their_
 	each_step_has_its_own_end_the_last_one_too,
 	ranges_named_as_steps_are_steps_where_the_profiler_marks_none,
 	operators_lie_in_modules_and_were_called_from_python,
+	steps_of_a_recording_are_no_operators_of_its_timeline,
 	nodes_of_autograd_tell_the_thread_of_their_forward,
 	copies_and_sets_keep_names_that_cupti_does_not_have,
 	copies_without_records_are_calls_of_which_no_more_is_known,

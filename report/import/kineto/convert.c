@@ -405,6 +405,7 @@ void kineto_convert_op(struct kineto_convert *convert, const struct kineto_event
 	row->source = GPROF_FRAMEWORK_TORCH;
 	row->kind = scope_of(convert, event);
 	row->op.is_step = is_step(convert, event);
+	row->op.is_mark = row->op.is_step && !kineto_has(event, KINETO_external);
 	if (add_step(convert, event, thread) && convert->dialect == KINETO_OLD_TORCH) {
 		row->kind = OP_TORCH_USER;
 	}

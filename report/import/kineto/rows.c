@@ -487,6 +487,12 @@ static bool is_twice(struct stack *stack, const struct kineto_row *row)
 	       stack->ops[stack->nr_ops - 1].name == row->op.name;
 }
 
+/* A recording has steps, and no operators around them. */
+static bool is_step_of_recording(const struct kineto_rows *rows, const struct kineto_row *row)
+{
+	return rows->are_recorded && row->op.is_mark;
+}
+
 /* Operators and modules count their depths separately; see op rows in FORMAT.md. */
 static void find_depth(struct stack *stack, struct kineto_row *row)
 {
@@ -556,7 +562,7 @@ static void find_row(void *context, struct kineto_row *row)
 	switch (row->table) {
 	case GPROF_TABLE_op:
 		stack = idmap_put(stacks, row->thread);
-		if (is_twice(stack, row)) {
+		if (is_step_of_recording(order->rows, row) || is_twice(stack, row)) {
 			row->table = NO_TABLE;
 			break;
 		}

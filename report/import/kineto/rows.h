@@ -83,6 +83,7 @@ struct kineto_row {
 			uint16_t depth;	   /* set while rows are written */
 			bool is_once;	   /* left out directly within one of its name */
 			bool is_step;	   /* ProfilerStep#N */
+			bool is_mark;	   /* one that gprof's own timeline has for a step */
 		} op;
 		struct {
 			uint32_t correlation;
@@ -131,7 +132,7 @@ struct kineto_rows {
 	uint64_t last_order;
 	uint64_t nr_early;   /* launches with an early activity; counted while rows are written */
 	uint64_t nr_overrun; /* kernels that end earlier than in the trace; likewise */
-	uint64_t nr_twice;   /* operators left out: is_once; counted while rows are written */
+	uint64_t nr_twice;   /* operators left out: is_once, is_mark; likewise */
 	struct kineto_runs *runs; /* NULL: none yet */
 	bool has_no_files;	  /* no room for files: all stay in memory */
 	bool are_ends_right;	  /* of kernels: none overruns (rows_overrun.h) */
