@@ -652,9 +652,28 @@ static void on_push(struct walk *walk, struct op_stack *stack, const struct op_e
 
 static const char collection_text[] = "garbage collection of generation ";
 
+bool op_collection_read(const char *text, size_t nr_bytes, uint8_t *generation)
+{
+	size_t i = sizeof(collection_text) - 1;
+	unsigned int number = 0;
+
+	if (nr_bytes <= i || memcmp(text, collection_text, i) != 0) {
+		return false;
+	}
+	for (; i < nr_bytes && text[i] >= '0' && text[i] <= '9' && number <= UINT8_MAX; i++) {
+		number = number * 10 + (unsigned int)(text[i] - '0');
+	}
+	*generation = (uint8_t)number;
+	return i == nr_bytes && number <= UINT8_MAX;
+}
+
 bool op_is_collection(uint32_t name)
 {
-	return !strncmp(string_pool_text(name, NULL), collection_text, sizeof(collection_text) - 1);
+	size_t nr_bytes;
+	const char *text = string_pool_text(name, &nr_bytes);
+	uint8_t generation;
+
+	return op_collection_read(text, nr_bytes, &generation);
 }
 
 uint32_t op_collection_name(uint8_t generation)

@@ -71,6 +71,8 @@ struct op_collection {
 /* The name of one, of string_pool.h. */
 uint32_t op_collection_name(uint8_t generation);
 bool op_is_collection(uint32_t name);
+/* Is a text the name of one? Then `generation` is set. */
+bool op_collection_read(const char *text, size_t nr_bytes, uint8_t *generation);
 
 struct op_view {
 	/* The view also gets what is not selected (select.h), and uses select_has_step itself. */

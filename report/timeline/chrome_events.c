@@ -389,6 +389,17 @@ static void add_op_args(struct buf *out, const struct timeline *timeline, const 
 	}
 }
 
+/* Functions of Python have a row beside that of their thread, so the thread is named. */
+static void add_collection_args(
+	struct buf *out, const struct timeline *timeline, const struct slice *slice)
+{
+	if (slice->is_collection) {
+		add_member(out, "\"thread\": ", timeline_tid(timeline, slice->thread));
+		add_member(out, ", \"collected\": ", slice->value);
+		add_member(out, ", \"uncollectable\": ", slice->uncollectable);
+	}
+}
+
 static void add_payload(struct buf *out, const struct slice *slice)
 {
 	double number;
@@ -582,6 +593,9 @@ static void add_args(struct chrome_events *events, const struct slice *slice)
 		break;
 	case SLICE_OP:
 		add_op_args(out, timeline, slice);
+		break;
+	case SLICE_PYTHON:
+		add_collection_args(out, timeline, slice);
 		break;
 	case SLICE_WAIT:
 		add_wait_args(out, slice);

@@ -69,6 +69,7 @@ struct slice {
 	uint8_t copy_kind;
 	bool has_inputs;     /* of an operator; the text may be empty */
 	bool is_trace_range; /* a step that is also among the operators of an imported trace */
+	bool is_collection;  /* of Python's garbage */
 	uint32_t name;
 	uint32_t domain;      /* of NVTX */
 	uint64_t correlation; /* of calls and GPU activities */
@@ -80,10 +81,11 @@ struct slice {
 	int64_t number;	      /* lost events; the code of a notice */
 	/*
 	 * bytes; payload of NVTX; an operator's sequence number + 1; number of a step; index of a
-	 * collective in its list
+	 * collective in its list; objects that a collection freed
 	 */
 	uint64_t value;
 	uint64_t sequence;	 /* of an NCCL call */
+	uint64_t uncollectable;	 /* objects that a collection could not free */
 	uint64_t forward_thread; /* of an autograd node: the framework's number */
 	/* of GPU activities */
 	struct model_place place;

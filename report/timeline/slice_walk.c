@@ -236,6 +236,9 @@ static void walk_collections(const struct slice_walk *walk, const struct batch *
 		if (!walk->is_times_only) {
 			slice.name = op_collection_name((uint8_t)b->col[COL_py_gc_generation][i]);
 			slice.category = CATEGORY_PYTHON;
+			slice.is_collection = true;
+			slice.value = b->col[COL_py_gc_collected][i];
+			slice.uncollectable = b->col[COL_py_gc_uncollectable][i];
 		}
 		emit(walk, &slice);
 	}

@@ -105,6 +105,17 @@ again() {
 }
 
 # shellcheck disable=SC2317
+# found PATH: the time of steps, by what it goes to, and what can be saved of it. The timeline lacks CPU samples, whose
+# lines sentences name, and the names of files.
+found() {
+	local seen='[.headline.rows, .budget.rows, .findings.rows, .gc.rows | map(with_entries(select(.key |
+		test("^(pid|sentence|finding_.*|places|longest)$") | not)))]'
+	report timeline --split-size 0 -o "$T/x.json" "$1" || return 1
+	diff <("$report" --view headline,budget,findings,gc --format json "$1" | jq "$seen") \
+		<("$report" --view headline,budget,findings,gc --format json "$T/x.json" | jq "$seen")
+}
+
+# shellcheck disable=SC2317
 # calls NUMBER OPTION...: so many calls of NCCL are in the timeline of two ranks.
 calls() {
 	local number=$1
@@ -243,8 +254,16 @@ headline_again() {
 	report timeline --split-size 0 -o "$T/x.json" "$1" && diff <(headline "$1") <(headline "$T/x.json")
 }
 tap headline_again test/golden/traces/old_torch.json "the same first screen, old_torch.json"
+"$B/gen_stream" "$T/gc.gprof" gc
+"$B/gen_stream" "$T/gc_rare.gprof" gc rare
+"$B/gen_stream" "$T/gil.gprof" gil
 "$B/gen_stream" "$T/os.gprof" os
-tap headline_again "$T/os.gprof" "the same first screen, os"
+for name in gc gc_rare os; do
+	tap headline_again "$T/$name.gprof" "the same first screen, $name"
+done
+for name in gc gc_rare gil os; do
+	tap found "$T/$name.gprof" "the same budget, findings and collections, $name"
+done
 for name in near half; do
 	tap same "$T/$name.gprof" rounded "the same tables to a nanosecond, $name"
 done

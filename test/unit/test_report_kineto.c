@@ -410,6 +410,36 @@ START_TEST(operators_lie_in_modules_and_were_called_from_python)
 }
 END_TEST
 
+/* gprof's own timelines have them in a row beside that of the thread that they name. */
+START_TEST(collections_of_garbage_are_no_functions)
+{
+	struct process *process = traces_read("[" SPAN("cpu_op", "aten::mm", "0", "100",
+		"") "," SPAN("python_function", "garbage collection of generation 2", "10", "50",
+		"\"thread\":9,\"collected\":300,\"uncollectable\":"
+		"2") "," SPAN("python_function", "garbage collection of generation 0", "70", "5",
+		"\"thread\":12") "," SPAN("python_function", "garbage collection of generation",
+		"80", "5", "") "," SPAN("python_function", "garbage collection of generation 256",
+		"90", "5", "") "]");
+	struct batch batch;
+	uint64_t thread;
+
+	traces_load(process, GPROF_TABLE_op, &batch);
+	thread = batch.col[COL_op_thread][0];
+	traces_load(process, GPROF_TABLE_py_gc, &batch);
+	ck_assert_uint_eq(batch.nr_rows, 2);
+	ck_assert_uint_eq(batch.col[COL_py_gc_begin][0], 10000);
+	ck_assert_uint_eq(batch.col[COL_py_gc_dur][0], 50000);
+	ck_assert_uint_eq(batch.col[COL_py_gc_generation][0], 2);
+	ck_assert_uint_eq(batch.col[COL_py_gc_collected][0], 300);
+	ck_assert_uint_eq(batch.col[COL_py_gc_uncollectable][0], 2);
+	ck_assert_uint_eq(batch.col[COL_py_gc_thread][0], thread);
+	ck_assert_uint_ne(batch.col[COL_py_gc_thread][1], thread);
+	ck_assert_uint_eq(batch.col[COL_py_gc_generation][1], 0);
+	ck_assert_uint_eq(traces_rows(process, GPROF_TABLE_py_call), 2);
+	process_destroy(process);
+}
+END_TEST
+
 /* The marks of a recording are no ranges; a range of the program with such a name has an id. */
 START_TEST(steps_of_a_recording_are_no_operators_of_its_timeline)
 {
@@ -646,6 +676,7 @@ UNIT_SUITE("report_kineto", an_object_and_an_array_are_traces, times_keep_their_
 	each_step_has_its_own_end_the_last_one_too,
 	ranges_named_as_steps_are_steps_where_the_profiler_marks_none,
 	operators_lie_in_modules_and_were_called_from_python,
+	collections_of_garbage_are_no_functions,
 	steps_of_a_recording_are_no_operators_of_its_timeline,
 	nodes_of_autograd_tell_the_thread_of_their_forward,
 	copies_and_sets_keep_names_that_cupti_does_not_have,

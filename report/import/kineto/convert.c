@@ -16,6 +16,7 @@
 #include "report/util/buf.h"
 #include "report/model/api.h"
 #include "report/ops/op.h"
+#include "report/ops/op_walk.h"
 #include "report/util/text.h"
 
 /* ---- rows of all kinds ---- */
@@ -411,15 +412,41 @@ void kineto_convert_op(struct kineto_convert *convert, const struct kineto_event
 	}
 }
 
-/* Modules are operators with a nesting of their own; other functions are Python calls. */
-static void add_python(struct kineto_convert *convert, const struct kineto_event *event)
+/* The event is in the row of its thread's functions. */
+static void add_collection(
+	struct kineto_convert *convert, struct kineto_event *event, uint8_t generation)
 {
-	uint32_t thread = kineto_threads_id(&convert->threads, &convert->json, event);
+	struct kineto_row *row;
+	uint32_t thread;
+
+	if (kineto_has(event, KINETO_thread)) {
+		event->numbers[KINETO_tid] = event->numbers[KINETO_thread];
+	}
+	thread = kineto_threads_id(&convert->threads, &convert->json, event);
+	row = add_row(convert, event, GPROF_TABLE_py_gc);
+	row->thread = thread;
+	row->kind = generation;
+	row->collection.collected = event->numbers[KINETO_collected];
+	row->collection.uncollectable = event->numbers[KINETO_uncollectable];
+}
+
+/*
+ * Modules are operators with a nesting of their own. gprof's own timelines have collections of
+ * garbage among the functions that these interrupt. All others are Python calls.
+ */
+static void add_python(struct kineto_convert *convert, struct kineto_event *event)
+{
 	size_t nr_bytes;
 	const char *name = kineto_json_text(&convert->json, event->name, &nr_bytes);
 	struct kineto_row *row;
-	uint32_t id;
+	uint32_t thread, id;
+	uint8_t generation;
 
+	if (op_collection_read(name, nr_bytes, &generation)) {
+		add_collection(convert, event, generation);
+		return;
+	}
+	thread = kineto_threads_id(&convert->threads, &convert->json, event);
 	if (nr_bytes > 11 && !memcmp(name, "nn.Module: ", 11)) {
 		id = import_out_string(convert->out, name, nr_bytes);
 		row = add_row(convert, event, GPROF_TABLE_op);

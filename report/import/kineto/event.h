@@ -70,6 +70,10 @@ enum kineto_number {
 	KINETO_source_rank,
 	KINETO_target_rank,
 	KINETO_connection, /* of Ascend's tasks, with their calls and collectives */
+	/* of Python's collections in our own timelines: objects, and the thread that collects */
+	KINETO_collected,
+	KINETO_uncollectable,
+	KINETO_thread,
 	KINETO_NR_NUMBERS,
 };
 

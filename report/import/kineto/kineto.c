@@ -8,7 +8,8 @@
  *     runtime, driver     call, api_*; a trace does not have their arguments
  *     kernel, copy, set   kernel, memcpy, memset, shape, place; joined by correlation ID
  *     sync, overhead      sync, overhead
- *     python_function     py_call, py_code; op for modules; py_stack for what was called within
+ *     python_function     py_call, py_code; op for modules; py_stack for what was called within;
+ *                         py_gc for collections of garbage, in our own timelines
  *     [memory]            alloc
  *     kernels with a "Collective name"   nccl, nccl_comm
  *     ProfilerStep#N      step, with its own end (MODEL_STEP_END); else ranges named as steps are

@@ -97,6 +97,9 @@ struct kineto_row {
 			bool is_builtin; /* built-in functions are in no stack */
 		} py_call;
 		struct {
+			uint64_t collected, uncollectable; /* objects */
+		} collection;
+		struct {
 			uint64_t address, allocated, reserved;
 			int64_t bytes;
 			uint8_t framework;
@@ -114,7 +117,7 @@ struct kineto_row {
 	};
 	uint32_t thread; /* of an activity: the channel */
 	uint8_t table;	 /* GPROF_TABLE_... */
-	uint8_t kind;	 /* scope of an op; copy_kind; device type of an alloc */
+	uint8_t kind;	 /* scope of an op; copy_kind; device type of an alloc; generation */
 	uint8_t source;	 /* memory kind; framework of an op; device of an alloc */
 	uint8_t target;
 };

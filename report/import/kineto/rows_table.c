@@ -59,6 +59,18 @@ static void write_py_call(struct import_out *out, const struct kineto_row *from)
 	row->py_code = from->py_call.code;
 }
 
+static void write_collection(struct import_out *out, const struct kineto_row *from)
+{
+	struct gprof_row_py_gc *row = import_out_row(out, GPROF_TABLE_py_gc);
+
+	row->begin = from->begin;
+	row->dur = from->end;
+	row->collected = from->collection.collected;
+	row->uncollectable = from->collection.uncollectable;
+	row->thread = from->thread;
+	row->generation = from->kind;
+}
+
 static void write_alloc(struct import_out *out, const struct kineto_row *from)
 {
 	struct gprof_row_alloc *row = import_out_row(out, GPROF_TABLE_alloc);
@@ -194,6 +206,9 @@ void kineto_row_write(struct import_out *out, const struct kineto_row *row, uint
 		break;
 	case GPROF_TABLE_py_call:
 		write_py_call(out, row);
+		break;
+	case GPROF_TABLE_py_gc:
+		write_collection(out, row);
 		break;
 	case GPROF_TABLE_api_launch:
 		write_launch(out, row);
