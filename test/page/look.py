@@ -476,6 +476,31 @@ def check_main_numbers(page, name):
     must(all(each[2] == "Go to" or "Go to" not in each for each in order), "links stand between names and numbers on %s: %s" % (name, order))
 
 
+# Numbers in sentences that are on another line than their unit.
+PARTED = """() => [...document.querySelectorAll('main p, main li, main dd, main strong, main h3')].flatMap((element) => {
+    const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT), nodes = [];
+    for (let node = walker.nextNode(), at = 0; node; at += node.length, node = walker.nextNode()) {
+        nodes.push([node, at]);
+    }
+    const placeOf = (at) => nodes.findLast(([, begin]) => begin <= at);
+    return [...element.textContent.matchAll(/\\d (%|[num]?s|[KMG]?B)(?!\\w)\\)?/g)].filter((match) => {
+        const range = document.createRange(), [first, begin] = placeOf(match.index), last = match.index + match[0].length - 1, [end, before] = placeOf(last);
+        range.setStart(first, match.index - begin);
+        range.setEnd(end, last + 1 - before);
+        return new Set([...range.getClientRects()].map((rect) => Math.round(rect.top))).size > 1;
+    }).map((match) => element.textContent.slice(Math.max(0, match.index - 20), match.index + 10));
+})"""
+
+
+def check_amounts(page, name):
+    """A number and its unit are on one line, wherever lines break."""
+    for width in range(360, 440, 8):
+        page.set_viewport_size({"width": width, "height": 900})
+        parted = page.evaluate(PARTED)
+        must(not parted, "numbers apart from their units on %s, %d pixels wide: %s" % (name, width, parted[:4]))
+    page.set_viewport_size({"width": 420, "height": 900})
+
+
 def check_narrow(browser):
     """On a telephone nothing is wider than the window, labels of a chart differ, and the timeline has more than half of it."""
     page = new_context(browser, viewport={"width": 420, "height": 900}).new_page()
@@ -487,6 +512,7 @@ def check_narrow(browser):
         over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
         must(over <= 0, "%s is %d pixels wider than a narrow window" % (name, over))
         check_main_numbers(page, name)
+        check_amounts(page, name)
         if name == "Copies":
             labels = page.evaluate("""() => [...document.querySelectorAll('canvas')].map((canvas) => Chart.getChart(canvas)).map(
                 (chart) => chart.scales.y.ticks.map((tick, i) => [[].concat(tick.label).join(), chart.data.labels[i]]))""")

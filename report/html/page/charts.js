@@ -5,7 +5,7 @@
 "use strict";
 
 const pageChart = (() => {
-const {make, unitOf, show, one, short, sentence} = pageText, {data, rowsOf, columnsOf, outerRows, shownName} = pageData, {stepHash} = pageLink;
+const {make, prose, unitOf, show, one, short, sentence} = pageText, {data, rowsOf, columnsOf, outerRows, shownName} = pageData, {stepHash} = pageLink;
 const {colorOf, listOf} = pagePalette, colors = listOf("series");
 /* The category of the rows of a table. */
 const categoryOf = {kernel: "kernel", memcpy: "memcpy", operator: "operator", api: "api", sync: "api", nvtx: "range", collectives: "communication", communication: "communication"};
@@ -129,7 +129,7 @@ function options(spec) {
 
 function addNote(section, note) {
 	if (note) {
-		make("p", section, sentence(note), "note");
+		prose("p", section, sentence(note), "note");
 	}
 }
 

@@ -5,7 +5,7 @@
  */
 "use strict";
 
-const diffOf = ({make, one, rowsOf, chart, charts, card, addLink, hashOf, short, shownName, aboutPage, pair, pathsApart}) => {
+const diffOf = ({make, prose, one, rowsOf, chart, charts, card, addLink, hashOf, short, shownName, aboutPage, pair, pathsApart}) => {
 const sections = [["step", "Steps"], ["phase", "Phases"], ["operator", "Operators"], ["kernel", "Kernels"], ["copy", "Copies"]];
 const words = {step_time: "Step time", run_time: "Run time", kernel_time: "Sum of kernel times", copy_time: "Sum of memcpy and memset times"};
 const MOST_CHANGES = 15;
@@ -42,10 +42,10 @@ const [answer] = rowsOf("answer");
 function verdict(parent) {
 	const section = make("section", parent, null, "headline"), list = make("dl", section);
 	section.id = "verdict";
-	section.prepend(make("h3", null, answer.answer.replaceAll(" -> ", " → ")));
+	section.prepend(prose("h3", null, answer.answer.replaceAll(" -> ", " → ")));
 	if (answer.low_ns !== null) {
 		make("dt", list, "99 % interval");
-		make("dd", list, signed(answer.low_ns) + " to " + signed(answer.high_ns) + " per step");
+		prose("dd", list, signed(answer.low_ns) + " to " + signed(answer.high_ns) + " per step");
 	}
 }
 

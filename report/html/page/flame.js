@@ -7,7 +7,7 @@
 "use strict";
 
 const pageFlame = (() => {
-const {make, one, short} = pageText, {shownName, searchedText} = pageData, {hashOf, partsOfHash} = pageLink;
+const {make, prose, one, short} = pageText, {shownName, searchedText} = pageData, {hashOf, partsOfHash} = pageLink;
 const ROW = 18, LEAST = 1, CHARACTER = 6.6, MOST_ROWS = 200;
 const REST = 7; /* FLAME_REST */
 const kindNames = ["all", "process", "Python function", "module", "operator", "CUDA call", "GPU activity", "small frames"];
@@ -497,7 +497,7 @@ function drawPage(main) {
 	const {trees} = unpack();
 	drawWith(main, Object.keys(trees), (tree, weight) => sumOf(trees, tree, weight), (section, state) => {
 		const tree = treeOf(state.tree, state.weight, state), isAll = !chosen(trees[state.tree], state), left = isAll && trees[state.tree].unsampled[state.weight];
-		make("p", section, weights[state.weight] + choiceText(state) + ": " + shown(tree.total[0], state.weight) + (state.weight === "gpu" ? " of GPU activities, under what launched them"
+		prose("p", section, weights[state.weight] + choiceText(state) + ": " + shown(tree.total[0], state.weight) + (state.weight === "gpu" ? " of GPU activities, under what launched them"
 			: state.weight === "cpu" ? " of operators and CUDA calls on all threads, waiting included" : "") +
 			(left ? ". Python stacks are samples: they cover " + percent(tree.total[0], tree.total[0] + left) : "") + ".", "note");
 		if (!tree.total[0]) {
@@ -527,7 +527,7 @@ function drawDiff(main, steps) {
 		const of = [trees[state.tree], other[state.tree]], chosenSteps = hasRanges(of) ? state.steps : null;
 		const nr = chosenSteps ? of.map((tree) => stepsIn(tree, chosenSteps)) : steps;
 		const tree = differenceOf(state.tree, state.weight, nr || [1, 1], {phase: state.phase, steps: chosenSteps});
-		make("p", section, weights[state.weight] + " of A and B" + choiceText({phase: state.phase, steps: chosenSteps}) +
+		prose("p", section, weights[state.weight] + " of A and B" + choiceText({phase: state.phase, steps: chosenSteps}) +
 			(chosenSteps ? ", divided by the steps that each has there (A " + nr[0] + ", B " + nr[1] + ")" : nr ? " per step: all of each recording, divided by its steps" : "") +
 			". A frame is as wide as both; orange frames take longer in B, blue ones shorter, and what grew most comes first.", "note");
 		if (!tree.total[0]) {

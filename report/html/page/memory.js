@@ -5,7 +5,7 @@
 "use strict";
 
 const pageMemory = (() => {
-const {make, unitOf, one} = pageText, {rowsOf, columnsOf, isMany, rowsByProcess, who} = pageData;
+const {make, prose, addProse, unitOf, one} = pageText, {rowsOf, columnsOf, isMany, rowsByProcess, who} = pageData;
 const {hasCharts, shown, css, ink, dim, line} = pageChart, {drawTable} = pageTable, {colorOf} = pagePalette;
 /* Columns and their colours. */
 const CATEGORIES = [["parameters_bytes", "memory-parameter"], ["gradients_bytes", "memory-gradient"], ["optimizer_state_bytes", "memory-optimizer"],
@@ -27,8 +27,9 @@ function showBlocks(place, row) {
 	place.replaceChildren();
 	const section = drawTable(place, "memory_blocks", own), heading = section.firstChild; /* of a table, or of a line that there is none */
 	section.id = "blocks-then";
-	heading.textContent = "Largest blocks in use at " + one(row.time_ns, "time") + ", " + row.device + (isMany ? ", " + who(row) : "");
-	heading.after(make("p", null, one(bytes, "size") + " of " + one(row.allocated_bytes, "size") + " in use. Click the chart for another time.", "note"));
+	heading.replaceChildren();
+	addProse(heading, "Largest blocks in use at " + one(row.time_ns, "time") + ", " + row.device + (isMany ? ", " + who(row) : ""));
+	heading.after(prose("p", null, one(bytes, "size") + " of " + one(row.allocated_bytes, "size") + " in use. Click the chart for another time.", "note"));
 }
 
 /* Where the chart begins: where a first step, with all before it, takes more than half of the time, behind it. */

@@ -5,7 +5,7 @@
 "use strict";
 
 const pageOverview = (() => {
-const {make, one} = pageText, {data, shapes, rowsOf, mean, isManyLoops, who, stepLabel} = pageData;
+const {make, prose, one} = pageText, {data, shapes, rowsOf, mean, isManyLoops, who, stepLabel} = pageData;
 const {charts, stack, topBars, operatorTypes} = pageChart, {breakdownParts, breakdownNote, stepTimes} = pageStep;
 
 function card(parent, title, value, lines, mood) {
@@ -13,7 +13,7 @@ function card(parent, title, value, lines, mood) {
 	make("h3", element, title);
 	make("b", element, value, [mood, value.length > 12 ? "words" : ""].filter(Boolean).join(" "));
 	for (const line of lines.filter(Boolean)) {
-		make("p", element, line);
+		prose("p", element, line);
 	}
 }
 
@@ -24,15 +24,15 @@ function headline(parent) {
 		return;
 	}
 	const section = make("section", parent, null, "headline"), isFinding = (line) => /^\d\. /.test(line);
-	make("h3", section, lines[0]);
+	prose("h3", section, lines[0]);
 	const list = make("dl", section);
 	for (const line of lines.slice(1).filter((each) => !isFinding(each))) {
 		const [, name, text] = line.match(/^(\w+):?\s+(.*)$/) || ["", "", "", line];
 		make("dt", list, name, /^(INCOMPLETE|HUNG)$/.test(name) ? "bad" : "");
-		make("dd", list, text);
+		prose("dd", list, text);
 	}
 	const findings = make("ol", section);
-	lines.filter(isFinding).forEach((line) => make("li", findings, line.slice(3)));
+	lines.filter(isFinding).forEach((line) => prose("li", findings, line.slice(3)));
 }
 
 function stepCard(parent) {
@@ -141,14 +141,14 @@ function findingList(parent, rows) {
 	for (const row of rows) {
 		if (row.rule) {
 			const tool = row.source.split(":")[0], rule = row.rule + (tool === "gprof" ? "" : " of " + tool);
-			make("p", item, row.finding + ": " + row.evidence + " [" + [rule, who(row)].filter(Boolean).join(", ") + "]");
-			make("p", item, "Try: " + row.try, "note");
+			prose("p", item, row.finding + ": " + row.evidence + " [" + [rule, who(row)].filter(Boolean).join(", ") + "]");
+			prose("p", item, "Try: " + row.try, "note");
 			continue;
 		}
 		item = make("li", list);
-		make("strong", item, row.sentence || row.finding);
+		prose("strong", item, row.sentence || row.finding);
 		if (row.places || row.sites) {
-			make("p", item, "Where: " + (row.places || row.sites));
+			prose("p", item, "Where: " + (row.places || row.sites));
 		}
 	}
 	return rows.length;

@@ -5,14 +5,14 @@
 "use strict";
 
 (() => {
-const {make, one, short, shortPath, pathsApart} = pageText, {data, shapes, rowsOf, keyOf, stepLabel, who, shownName, searchedText} = pageData;
+const {make, prose, one, short, shortPath, pathsApart} = pageText, {data, shapes, rowsOf, keyOf, stepLabel, who, shownName, searchedText} = pageData;
 const {hashOf, partsOfHash, rowsHash, stepHash, linkRows, addLink} = pageLink, {readAddress, drawTable} = pageTable, {addExport, linesOf} = pageExport;
 const {hasCharts, shown, css, printing, chart, charts, topBars, topPie, countBars, stack, ranking, operatorTypes} = pageChart;
 const {breakdownParts, breakdownNote, stepTimes, stepPage} = pageStep, {card, headline, stepCard, findingList, overviewPage} = pageOverview, {curves, memoryCurves} = pageCurve, {memoryCategories} = pageMemory, {heat, hasField} = pageHeat;
 const main = document.getElementById("main");
 
 const timelineTools = {make, one, short, shownName, searchedText, css, rowsOf, keyOf, rowsHash, stepHash, hashOf, partsOfHash, shown, addExport, linesOf, phases: shapes.model && shapes.model.figure, facts: data.page.facts, paths: data.page.paths, windowEvents: data.page.window_events || 0};
-const timeline = timelineOf(timelineTools), pair = timelinePairOf({...timelineTools, clock: data.page.clock, timeline, timelineB: timelineOf(timelineTools, "timeline-b")});
+const timeline = timelineOf(timelineTools), pair = timelinePairOf({...timelineTools, prose, clock: data.page.clock, timeline, timelineB: timelineOf(timelineTools, "timeline-b")});
 
 /* Tables whose names are events of the timeline. */
 linkRows(["kernel", "kernel_operator", "memcpy", "memset", "operator", "api", "nvtx", "user_ranges", "python", "collectives"],
@@ -64,7 +64,7 @@ const hasOwnAddress = new Set(["timeline", "timelines", "ranks", "flame"]);
 const isTableFirst = new Set(["operators", "kernels", "copies", "api", "nvtx", "modules", "data_loading", "idle"]);
 
 /* Pages for two runs, and for a summary of `reduce`; null for streams. */
-const diff = data.page.is_diff ? diffOf({make, one, rowsOf, chart, charts, card, addLink, hashOf, short, shownName, aboutPage, pair, pathsApart}) : null;
+const diff = data.page.is_diff ? diffOf({make, prose, one, rowsOf, chart, charts, card, addLink, hashOf, short, shownName, aboutPage, pair, pathsApart}) : null;
 const other = data.page.is_reduced ? reducedOf({make, one, data, rowsOf, who, charts, chart, stack, topBars, card, headline, stepCard, heat, breakdownParts, aboutPage}) : diff;
 
 const pages = other ? other.pages : [

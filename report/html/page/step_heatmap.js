@@ -7,7 +7,7 @@
 "use strict";
 
 const pageHeat = (() => {
-const {make, one} = pageText, {shapes, isMany} = pageData, {hashOf} = pageLink;
+const {make, prose, one} = pageText, {shapes, isMany} = pageData, {hashOf} = pageLink;
 const {css, shown} = pageChart;
 const FEW = 16;	      /* ranks that are shown until the user asks for all */
 const MOST_ROWS = 64; /* more ranks share rows */
@@ -253,7 +253,7 @@ function heat(parent) {
 	map.say();
 	shown.push(map);
 	drawLegend(section);
-	make("p", section, [field.per_cell > 1 ? "Each cell is the longest of " + field.per_cell + " steps." : "", binned ? "A row shows the longest of its ranks." : "", "Median of all: " + one(field.median_ns, "time") + ".",
+	prose("p", section, [field.per_cell > 1 ? "Each cell is the longest of " + field.per_cell + " steps." : "", binned ? "A row shows the longest of its ranks." : "", "Median of all: " + one(field.median_ns, "time") + ".",
 		nrLeft ? nrLeft + " faster ranks are not shown." : "", isMany && map.rows && document.getElementById("timeline").textContent ? "Click a cell for the timelines of the slowest and the median rank of its step." : ""].filter(Boolean).join(" "), "note");
 }
 

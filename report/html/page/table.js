@@ -5,7 +5,7 @@
 "use strict";
 
 const pageTable = (() => {
-const {make, unitOf, show, sentence, shortStack} = pageText, {data, shapes, rowsOf, columnsOf, shownName, searchedText} = pageData;
+const {make, prose, addProse, unitOf, show, sentence, shortStack} = pageText, {data, shapes, rowsOf, columnsOf, shownName, searchedText} = pageData;
 const {hashOf, partsOfHash, valueLinks, rowLinks, addLink} = pageLink, {addExport} = pageExport;
 const ROWS = 25;
 const LEVELS = " .:-=+*#%@"; /* of the view utilization */
@@ -275,7 +275,7 @@ function drawTable(parent, key, keep = null) {
 		const line = make("p", parent, null, "note");
 		line.id = "table-" + key;
 		make("b", line, table.title + ": ");
-		line.append("no rows" + (table.note ? ". " + sentence(table.note) : ""));
+		addProse(line, "no rows" + (table.note ? ". " + sentence(table.note) : ""));
 		return line;
 	}
 	const section = make("section", parent), state = stateOf(key), tree = treeOf(table.rows, keep ? null : shapes[key].levels);
@@ -285,7 +285,7 @@ function drawTable(parent, key, keep = null) {
 	section.id = "table-" + key;
 	make("h3", section, table.title);
 	if (shapes[key].help && sentence(shapes[key].help) !== table.title) {
-		make("p", section, sentence(shapes[key].help), "note");
+		prose("p", section, sentence(shapes[key].help), "note");
 	}
 	const tools = make("div", section, null, "tools"), search = make("input", tools);
 	search.type = "search";
@@ -304,7 +304,7 @@ function drawTable(parent, key, keep = null) {
 	watcher.observe(scroll);
 	watcher.observe(element);
 	if (table.note) {
-		make("p", section, sentence(table.note), "note");
+		prose("p", section, sentence(table.note), "note");
 	}
 
 	function fillHead(head) {

@@ -126,5 +126,15 @@ function sentence(text) {
 	return /^[a-z]+[ ,:;]/.test(plain) ? plain[0].toUpperCase() + plain.slice(1) : plain;
 }
 
-return {make, unitOf, show, one, short, shortPath, pathsApart, shortStack, sentence};
+const AMOUNT = /(\(?[\d.,]*\d (?:%|[num]?s|[KMGT]?B(?:\/s)?|W|J)(?!\w)[),.:;]*)/;
+
+/* Adds sentences, in which a number and its unit are on one line. */
+function addProse(element, text) {
+	text.split(AMOUNT).forEach((part, i) => (i % 2 ? make("span", element, part, "amount") : element.append(part)));
+	return element;
+}
+
+const prose = (name, parent, text, className) => addProse(make(name, parent, null, className), text);
+
+return {make, prose, addProse, unitOf, show, one, short, shortPath, pathsApart, shortStack, sentence};
 })();

@@ -11,7 +11,7 @@
 "use strict";
 
 const timelinePairOf = (tools) => {
-const {make, one, rowsOf, keyOf, hashOf, partsOfHash, shown, clock, facts, timeline, timelineB} = tools;
+const {make, prose, one, rowsOf, keyOf, hashOf, partsOfHash, shown, clock, facts, timeline, timelineB} = tools;
 const {atLeast, categoryOf, lengthOf, isInstant} = timelineData;
 const {shadeNumberOf} = timelineRows;
 const {View} = timeline;
@@ -457,7 +457,7 @@ async function drawRanks(parent) {
 		{nameOf: (side, name) => name, address: () => ["ranks", step, ...chosen.map(({key}) => key), isByClock ? "clock" : "step"]});
 	make("p", section, "The two ranks share zoom and pan. What the pointer is over is outlined on the other rank: the event with the same name and number in the step.", "note");
 	if (isByClock && clock) {
-		make("p", section, clock[0].toUpperCase() + clock.slice(1) + ".", "note");
+		prose("p", section, clock[0].toUpperCase() + clock.slice(1) + ".", "note");
 	}
 	dropNote(section, "All ranks", data);
 	pair.follow(parts.slice(4));
