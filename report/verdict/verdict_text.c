@@ -29,6 +29,9 @@
 /* The share of waits for a CPU from which on a limit explains them, if it held threads as long. */
 #define MIN_HELD_SHARE 0.5
 
+/* A sentence that does not fit two lines cuts the place further, down to so many columns. */
+#define MIN_CODE_WIDTH 12u
+
 /* A thread that was on a CPU for a smaller share of the time mostly waited. */
 #define MIN_CODE_SHARE 0.5
 
@@ -84,7 +87,7 @@ static bool has_loader_work(const struct verdict *verdict, const struct verdict_
 	return finding->cause == VERDICT_LOADER && verdict->workers.work != LOADER_WORK_UNKNOWN;
 }
 
-/* As "; batches that are ready in time save 57.0 ms per step (32.6 %)". */
+/* As "; batches ready in time would save 57.0 ms per step (32.6 %)". */
 static void add_change(const struct verdict *verdict, const struct verdict_finding *finding,
 	const char *change, struct buf *out)
 {
@@ -309,19 +312,29 @@ static struct code_found find_code(
 	return found;
 }
 
-static void add_code_text(const struct code_place *place, struct buf *out)
+/* How a sentence names the place with most samples: with its share, in so many columns. */
+struct code_form {
+	bool has_share;
+	unsigned int width;
+};
+
+static void add_code_text(const struct code_place *place, unsigned int width, struct buf *out)
 {
 	size_t nr_bytes;
 	const char *text = string_pool_text(place->place, &nr_bytes);
 
-	text_add_cut(out, text, nr_bytes, VERDICT_CODE_WIDTH);
+	text_add_cut(out, text, nr_bytes, width);
 }
 
-/* As ", 61.3 % of its CPU samples at dataset.py(41): load". */
-static void add_code(const struct code_found *found, struct buf *out)
+/* As ", 61.3 % of its CPU samples at dataset.py(41): load", or " at dataset.py(41): load". */
+static void add_code(const struct code_found *found, const struct code_form *form, const char *of,
+	struct buf *out)
 {
-	buf_printf(out, ", %.1f %% of its CPU samples at ", code_pct(found, 0));
-	add_code_text(&found->top[0], out);
+	if (form->has_share) {
+		buf_printf(out, ", %.1f %% of %s", code_pct(found, 0), of);
+	}
+	buf_text(out, " at ");
+	add_code_text(&found->top[0], form->width, out);
 }
 
 static const struct {
@@ -334,8 +347,8 @@ static const struct {
 };
 
 /* If workers loaded the data, the loop's thread would only wait. */
-static void add_loader(
-	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
+static void add_loader(const struct verdict *verdict, const struct verdict_finding *finding,
+	const struct code_form *form, struct buf *out)
 {
 	const struct code_found found = find_code(verdict, finding, CODE_LOADER);
 	const char *who = verdict->figures.has_gpu ? "GPU" : "loop";
@@ -346,7 +359,7 @@ static void add_loader(
 	} else if (found.has_place) {
 		buf_text(out, verdict->figures.has_gpu ? "The GPU waits while the loop loads data"
 						       : "The loop loads data itself");
-		add_code(&found, out);
+		add_code(&found, form, "it", out);
 	} else {
 		buf_printf(out, "The %s waits for the data loader%s", who,
 			verdict->figures.loaders == OP_LOADER_IN_LOOP ? ", which has no workers"
@@ -358,12 +371,12 @@ static const char *loader_change(
 	const struct verdict *verdict, const struct verdict_finding *finding)
 {
 	return has_loader_work(verdict, finding) ? loader_works[verdict->workers.work].change
-						 : "batches that are ready in time";
+						 : "batches ready in time";
 }
 
 /* Without operators nobody knows whether a framework or the program itself was at work. */
-static void add_user(
-	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
+static void add_user(const struct verdict *verdict, const struct verdict_finding *finding,
+	const struct code_form *form, struct buf *out)
 {
 	const char *what = verdict->figures.has_gpu ? "GPU waits for" : "loop runs";
 	const struct code_found found = find_code(verdict, finding, CODE_USER);
@@ -373,7 +386,7 @@ static void add_user(
 	} else if (found.has_place) {
 		buf_printf(out, "The %s %s", what,
 			found.top[0].is_python ? "Python code" : "code outside of operators");
-		add_code(&found, out);
+		add_code(&found, form, "its CPU samples", out);
 	} else if (found.is_waiting) {
 		buf_printf(out, "The %s mostly waits or is in the kernel",
 			verdict->figures.has_gpu ? "GPU waits while the host" : "loop");
@@ -388,8 +401,8 @@ static void add_user(
 }
 
 /* The lock is held by a thread that runs Python, or has C code that keeps it. */
-static void add_gil(
-	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
+static void add_gil(const struct verdict *verdict, const struct verdict_finding *finding,
+	const struct code_form *form, struct buf *out)
 {
 	const struct code_found found = find_code(verdict, finding, CODE_GIL);
 
@@ -397,7 +410,7 @@ static void add_gil(
 		verdict->figures.has_gpu ? "host" : "loop");
 	if (found.has_place) {
 		buf_text(out, " while other threads run ");
-		add_code_text(&found.top[0], out);
+		add_code_text(&found.top[0], form->width, out);
 	} else {
 		buf_text(out, ", which other threads hold");
 	}
@@ -507,8 +520,8 @@ static const char *gc_change(const struct verdict *verdict)
 								: "a higher gc.set_threshold()";
 }
 
-void verdict_add_sentence(
-	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
+static void add_sentence(const struct verdict *verdict, const struct verdict_finding *finding,
+	const struct code_form *form, struct buf *out)
 {
 	switch (finding->cause) {
 	case VERDICT_LOST:
@@ -521,11 +534,11 @@ void verdict_add_sentence(
 		add_late_sentence(verdict, finding, out);
 		return;
 	case VERDICT_LOADER:
-		add_loader(verdict, finding, out);
+		add_loader(verdict, finding, form, out);
 		add_change(verdict, finding, loader_change(verdict, finding), out);
 		return;
 	case VERDICT_GIL:
-		add_gil(verdict, finding, out);
+		add_gil(verdict, finding, form, out);
 		add_change(verdict, finding, "using processes", out);
 		return;
 	case VERDICT_CPU:
@@ -557,7 +570,7 @@ void verdict_add_sentence(
 		add_change(verdict, finding, launch_change(verdict), out);
 		return;
 	case VERDICT_USER:
-		add_user(verdict, finding, out);
+		add_user(verdict, finding, form, out);
 		add_change(verdict, finding, "doing less there", out);
 		return;
 	case VERDICT_COPIES:
@@ -580,6 +593,30 @@ void verdict_add_sentence(
 		add_kernels_sentence(verdict, finding, out);
 		return;
 	}
+}
+
+static bool may_name_code(enum verdict_cause cause)
+{
+	return cause == VERDICT_LOADER || cause == VERDICT_USER || cause == VERDICT_GIL;
+}
+
+/* Where two lines have no room for all of it, the share of a place goes first, then its middle. */
+void verdict_add_sentence(
+	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
+{
+	struct code_form form = {.has_share = true, .width = VERDICT_CODE_WIDTH};
+	struct buf sentence = {0};
+
+	add_sentence(verdict, finding, &form, &sentence);
+	while (may_name_code(finding->cause) && form.width > MIN_CODE_WIDTH &&
+		!fits_two_lines(&sentence)) {
+		form.width -= !form.has_share;
+		form.has_share = false;
+		sentence.nr_bytes = 0;
+		add_sentence(verdict, finding, &form, &sentence);
+	}
+	buf_add(out, sentence.bytes, sentence.nr_bytes);
+	buf_fini(&sentence);
 }
 
 /* ---- places ---- */
@@ -664,7 +701,7 @@ static void add_code_places(
 	for (size_t i = 0; found.has_place && i < NR_CODE_PLACES && found.top[i].sum.nr; i++) {
 		buf_printf(out, "%s%.1f %% %sat ", i ? "; " : "", code_pct(&found, i),
 			i ? "" : "of the CPU samples of other threads meanwhile ");
-		add_code_text(&found.top[i], out);
+		add_code_text(&found.top[i], VERDICT_CODE_WIDTH, out);
 	}
 }
 

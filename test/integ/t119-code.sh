@@ -23,15 +23,15 @@ run()
 	echo "# $1: $finding; measured $share %, on a CPU for $busy % of the time"
 }
 
-# is_named BEGIN: does the finding begin so, and go on with the line and its share?
+# is_named BEGIN OF: does the finding begin so, and go on with the line and its share of that?
 is_named()
 {
-	local pattern="^$1, ([0-9.]+) % of its CPU samples at code.py\\(([0-9]+)\\): compress;"
+	local pattern="^$1, ([0-9.]+) % of $2 at code.py\\(([0-9]+)\\): compress;"
 	[[ $finding =~ $pattern ]] && [ "${BASH_REMATCH[2]}" = "$line" ] &&
 		awk "BEGIN { exit !(${BASH_REMATCH[1]} - $share <= 6 && $share - ${BASH_REMATCH[1]} <= 6) }"
 }
 
-# names CAUSE BEGIN: so it does where the loop computes for more than half of the time; else, on a busy machine, no line is named.
+# names CAUSE BEGIN OF: so it does where the loop computes for more than half of the time; else, on a busy machine, no line is named.
 names()
 {
 	local times
@@ -40,9 +40,9 @@ names()
 		[ "${busy%.*}" -lt 60 ] || break
 	done
 	if [ "${busy%.*}" -ge 60 ]; then
-		is_named "$2" || mismatch "not as expected: '$2' with line $line and $share %: $finding"
+		is_named "$2" "$3" || mismatch "not as expected: '$2' with line $line and $share %: $finding"
 	elif [ "${busy%.*}" -le 40 ]; then
-		ok grep -qv "CPU samples" <<<"$finding"
+		ok grep -qv "of $3 at" <<<"$finding"
 	fi
 }
 
@@ -50,8 +50,8 @@ line=$(grep -n '# LINE compress' "$program" | cut -d: -f1)
 run compute
 refusal=$(query '[.notices.rows[] | select(.cause == "no CPU samples" or .cause == "no Python stacks of CPU samples").text] | join(" ")')
 [ -z "$refusal" ] || skip "no CPU samples here: $refusal"
-names compute "The loop runs Python code"
-names load "The loop loads data itself"
+names compute "The loop runs Python code" "its CPU samples"
+names load "The loop loads data itself" it
 run wait
 is "The loop mostly waits or is in the kernel;" "$(grep -oE '^[^;]*;' <<<"$finding")" "a loop that sleeps"
 # Without steps no finding says what takes the time; the line of Python stands beside the shares of the CPU.

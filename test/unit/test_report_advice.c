@@ -339,8 +339,8 @@ START_TEST(each_cause_is_one_finding)
 {
 	static const struct plan plan = {.wait_us = 50000, .busy_from_us = 50000};
 	static const char *const sentence = "The GPU waits for the data loader, which has no "
-					    "workers; batches that are ready in "
-					    "time can save at most 49.99 ms per step (50.0 %)";
+					    "workers; batches ready in time "
+					    "can save at most 49.99 ms per step (50.0 %)";
 	struct table *table = shown_of(&plan);
 
 	ck_assert_uint_eq(table->nr_rows, 2);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/util/text.h"
 #include "test/unit/report_made.h"
 
 #define MS    1000000ull
@@ -142,8 +143,9 @@ START_TEST(samples_in_the_loader_are_the_loader_s)
 	const char *path =
 		steps_of("load.gprof", "enumerate(DataLoader)#x.__next__", STEPS, 2 * MS);
 
-	has(sentence_of(path, "loader"), "The loop loads data itself, 100.0 % of its CPU samples "
-					 "at train.py(12): forward; ");
+	has(sentence_of(path, "loader"),
+		"The loop loads data itself, 100.0 % of it at train.py(12): forward; "
+		"batches ready in time would save ");
 }
 END_TEST
 
@@ -236,8 +238,92 @@ START_TEST(what_follows_a_wait_does_not_count)
 }
 END_TEST
 
+/*
+ * Steps of 10 ms whose GPU is idle for 8 ms, in which a function runs, in an operator or not. The
+ * operator begins before, so the replay predicts more than these.
+ */
+static const char *idle_steps(const char *op, const char *file, const char *function)
+{
+	struct made made = made_open("idle.gprof");
+	uint32_t shape = made_shape(&made, "k", 1, 32, 16, 0);
+
+	gen_thread(made.gen, 1, LOOP, NULL);
+	gen_py_file(made.gen, 1, file);
+	add_code(&made, LOAD, 1, function, 1234);
+	for (uint32_t step = 1; step <= STEPS; step++) {
+		uint64_t at = 10 * MS * step;
+
+		made_step(&made, at, step);
+		made_launch(&made, shape, at, 10000, at + 20000, at + 1 * MS);
+		if (op) {
+			made_op(&made, op, at + 20000, at + 9 * MS, 0);
+		}
+		for (uint32_t i = 1; i <= 8; i++) {
+			add_sample(&made, LOOP, LOAD, at + i * MS + MS / 2, 1 * MS);
+		}
+		made_launch(
+			&made, shape, at + 9 * MS, 10000, at + 9 * MS + 20000, at + 10 * MS - 1000);
+	}
+	made_step(&made, 10 * MS * (STEPS + 1), STEPS + 1);
+	gen_close(made.gen, "exit");
+	return made.path;
+}
+
+/* Beside the number of the finding, at 80 columns. */
+static size_t nr_lines(const char *sentence)
+{
+	struct buf lines = {0};
+	size_t nr = 0;
+
+	text_wrap(&lines, sentence, "", 76);
+	for (size_t i = 0; i < lines.nr_bytes; i++) {
+		nr += lines.bytes[i] == '\n';
+	}
+	buf_fini(&lines);
+	return nr;
+}
+
+START_TEST(a_finding_with_a_place_fits_two_lines)
+{
+	static const struct {
+		const char *cause, *op, *file, *function, *begin;
+	} cases[] = {{"loader", "enumerate(DataLoader)#x.__next__", "a.py", "f",
+			     "The GPU waits while the loop loads data, 100.0 % of it at "
+			     "a.py(1234): f; batches ready in time "},
+		{"loader", "enumerate(DataLoader)#x.__next__", "dataset.py", "load",
+			"The GPU waits while the loop loads data, 100.0 % of it at "
+			"dataset.py(1234): load; batches ready in time can save at most "},
+		{"loader", "enumerate(DataLoader)#x.__next__", "preprocess_images.py", "_augment",
+			"The GPU waits while the loop loads data at "
+			"preprocess_images.py(1234): _augment; batches ready in time "},
+		{"loader", "enumerate(DataLoader)#x.__next__", "preprocess_images_of_imagenet.py",
+			"augment_with_random_crops", "The GPU waits while the loop loads data at "},
+		{"loader", "enumerate(DataLoader)#x.__next__", "preprocess_images_of_imagenet.py",
+			"f", "The GPU waits while the loop loads data at "},
+		{"loader", "enumerate(DataLoader)#x.__next__", "p.py",
+			"augment_with_random_crops_and_flips", ""},
+		{"python_host", NULL, "a.py", "f",
+			"The GPU waits for Python code, 100.0 % of its "},
+		{"python_host", NULL, "preprocess_images_of_imagenet.py",
+			"augment_with_random_crops", "The GPU waits for Python code"},
+		{"python_host", NULL, "p.py", "augment_with_random_crops_and_flips", ""}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *sentence = sentence_of(
+			idle_steps(cases[i].op, cases[i].file, cases[i].function), cases[i].cause);
+
+		ck_assert_msg(
+			nr_lines(sentence) <= 2, "%zu lines: %s", nr_lines(sentence), sentence);
+		ck_assert_msg(!strncmp(sentence, cases[i].begin, strlen(cases[i].begin)),
+			"%s: not '%s'", sentence, cases[i].begin);
+		ck_assert_ptr_nonnull(strstr(sentence, " %)"));
+		free(sentence);
+	}
+}
+END_TEST
+
 UNIT_SUITE("report/code_samples", samples_of_the_loop_outside_of_operators_count,
 	samples_in_the_loader_are_the_loader_s, few_samples_name_no_line,
 	a_loop_that_mostly_waits_names_no_line, a_wait_for_the_lock_names_what_others_run,
 	a_loop_without_samples_has_its_holder_s_line, a_holder_that_is_not_seen_has_no_line,
-	what_follows_a_wait_does_not_count)
+	what_follows_a_wait_does_not_count, a_finding_with_a_place_fits_two_lines)

@@ -97,10 +97,10 @@ END_TEST
 START_TEST(what_is_not_clear_is_not_said)
 {
 	says(OF_WORKERS, 50, 10, 8,
-		"The loop waits for the data loader; batches that are ready in time would save "
+		"The loop waits for the data loader; batches ready in time would save "
 		"8.000 ms per step (80.0 %)");
 	says(IN_LOOP, 90, 5, 8,
-		"The loop waits for the data loader, which has no workers; batches that are ready "
+		"The loop waits for the data loader, which has no workers; batches ready "
 		"in time would save 8.000 ms per step (80.0 %)");
 }
 END_TEST
