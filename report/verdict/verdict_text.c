@@ -551,9 +551,8 @@ static void add_sentence(const struct verdict *verdict, const struct verdict_fin
 		return;
 	case VERDICT_OS:
 		buf_text(out, verdict->figures.has_gpu
-				      ? "The GPU waits while the launching thread is in calls of "
-					"the operating system"
-				      : "The loop spends time in calls of the operating system");
+				      ? "The GPU waits while the launching thread is in OS calls"
+				      : "The loop spends time in OS calls");
 		add_change(verdict, finding, "making them earlier or in another thread", out);
 		return;
 	case VERDICT_READBACK:

@@ -66,6 +66,16 @@ for stream in v1/*.gprof v2/*.gprof v1/job5.sum; do
 		fi
 	done
 done
+# A finding of the first screen takes two lines at most.
+for input in v1/*.gprof v2/*.gprof traces/*.json; do
+	if long=$("$report" "$input" 2>/dev/null | awk '/^$/ { exit } /^[^ ]/ { nr = 0 } /^[0-9]\. / { nr = 1; first = $0; next }
+			nr && ++nr > 2 { print first; is_long = 1 } END { exit !is_long }'); then
+		echo "golden: $input has a finding of more than two lines: $long"
+		failed=$((failed + 1))
+	else
+		passed=$((passed + 1))
+	fi
+done
 # What 2.0 renamed changes nothing of what is printed.
 for name in small ops python worker; do
 	for command in "--format json" "timeline -o -"; do
