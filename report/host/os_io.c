@@ -59,24 +59,12 @@ static bool moves(unsigned int kind)
 	       kind == GPROF_OS_SEND || kind == GPROF_OS_RECEIVE;
 }
 
-/* "/data/17.jpg" is one of "/data/" "*.jpg". */
 static uint32_t find_group(struct io_view *view, uint32_t name)
 {
 	uint32_t *group = idmap_put(&view->groups, name);
-	const char *path = string_pool_text(name, NULL), *file = strrchr(path, '/'), *extension;
-	struct buf text = {0};
 
-	if (*group) {
-		return *group;
-	}
-	*group = name;
-	if (*path == '/' && file[1]) {
-		extension = strrchr(file + 2, '.');
-		buf_add(&text, path, (size_t)(file + 1 - path));
-		buf_char(&text, '*');
-		buf_text(&text, extension ? extension : "");
-		*group = string_pool_intern(text.bytes, text.nr_bytes);
-		buf_fini(&text);
+	if (!*group) {
+		*group = os_files_group(name);
 	}
 	return *group;
 }

@@ -6,6 +6,8 @@
  */
 #include "report/model/os_files.h"
 
+#include <string.h>
+
 #include "report/stream/stream.h"
 #include "report/util/buf.h"
 
@@ -54,6 +56,23 @@ uint32_t os_files_name(const struct os_files *files, uint64_t file, uint64_t nam
 		return *known;
 	}
 	return name ? process_string(files->process, name) : 0;
+}
+
+uint32_t os_files_group(uint32_t name)
+{
+	const char *path = string_pool_text(name, NULL), *file = strrchr(path, '/'), *extension;
+	struct buf text = {0};
+
+	if (*path != '/' || !file[1]) {
+		return name;
+	}
+	extension = strrchr(file + 2, '.');
+	buf_add(&text, path, (size_t)(file + 1 - path));
+	buf_char(&text, '*');
+	buf_text(&text, extension ? extension : "");
+	name = string_pool_intern(text.bytes, text.nr_bytes);
+	buf_fini(&text);
+	return name;
 }
 
 uint32_t os_files_call(const struct os_files *files, uint32_t function, uint64_t file)

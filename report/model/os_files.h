@@ -19,6 +19,12 @@ void os_files_fini(struct os_files *files);
  * string_pool.h; 0: unknown. */
 uint32_t os_files_name(const struct os_files *files, uint64_t file, uint64_t name);
 
+/*
+ * Returns the files that a file is one of, by folder and extension: "/data/17.jpg" is one of
+ * "/data/" "*.jpg"; other names are alone. Both are numbers of string_pool.h.
+ */
+uint32_t os_files_group(uint32_t name);
+
 /* The function, with its file where that is known (0: none), as "read(/data/train.tar)". */
 uint32_t os_files_call(const struct os_files *files, uint32_t function, uint64_t file);
 

@@ -2,14 +2,30 @@
 /* A worker is a process of its own, whose first thread reads samples and makes batches of them. */
 #include "report/verdict/loader_workers.h"
 
+#include <string.h>
+
+#include "report/model/os_files.h"
+#include "report/model/os_kind.h"
 #include "report/model/process_tree.h"
+#include "report/model/scan.h"
+#include "report/util/buf.h"
 
 /* Shares of the workers' time, from which on they say what keeps it busy. */
 #define MIN_COMPUTING_PCT 70.0
 #define MIN_LACKING_PCT	  30.0
 #define MIN_BLOCKED_PCT	  70.0
+#define MIN_CALL_PCT	  30.0
 /* Workers that were seen for less say nothing. */
 #define MIN_WORKER_NS 300000000u
+
+/* ---- their threads ---- */
+
+/* A worker among the processes; sets how many its loader has. */
+static bool is_worker(const struct headline_process *at, int64_t *nr_workers)
+{
+	return !at->is_main && at->cpu_times.all_ns >= MIN_WORKER_NS &&
+	       process_tree_worker(at->process, nr_workers) >= 0;
+}
 
 static struct cpu_times sum_of(const struct headline *headline, int64_t *nr_workers)
 {
@@ -20,8 +36,7 @@ static struct cpu_times sum_of(const struct headline *headline, int64_t *nr_work
 		const struct headline_process *at = &headline->processes[i];
 		int64_t nr;
 
-		if (!at->is_main && at->cpu_times.all_ns >= MIN_WORKER_NS &&
-			process_tree_worker(at->process, &nr) >= 0) {
+		if (is_worker(at, &nr)) {
 			sum.cpu_ns += at->cpu_times.cpu_ns;
 			sum.wait_ns += at->cpu_times.wait_ns;
 			sum.all_ns += at->cpu_times.all_ns;
@@ -42,28 +57,134 @@ static bool has_room(
 	return nr_loops * ((uint64_t)nr_workers + 1) <= sum->nr_cpus;
 }
 
+/* ---- their calls of the system ---- */
+
+/* Calls of a function on files of a group. */
+struct call_sum {
+	uint32_t function, group;
+	uint64_t ns, bytes;
+};
+
+struct calls {
+	struct os_files files; /* of the current process */
+	struct idmap sums;     /* struct call_sum by function and group */
+};
+
+/* A worker waits in these for the next batch to make, or until the last one is taken. */
+static bool is_of_queue(unsigned int kind, uint32_t name)
+{
+	static const char pipe[] = "pipe:";
+
+	return kind == GPROF_OS_POLL || kind == GPROF_OS_LOCK || kind == GPROF_OS_WAIT ||
+	       kind == GPROF_OS_JOIN ||
+	       (name && !strncmp(string_pool_text(name, NULL), pipe, sizeof(pipe) - 1));
+}
+
+static void add_call(
+	struct calls *calls, struct process *process, const struct batch *b, uint32_t row)
+{
+	uint32_t function = process_call_name(process, b->col[COL_api_call][row], NULL);
+	uint32_t name = os_files_name(
+		&calls->files, b->col[COL_os_call_file][row], b->col[COL_os_call_name][row]);
+	struct call_sum *sum;
+	uint32_t group;
+
+	if (is_of_queue(os_kind_of(function), name)) {
+		return;
+	}
+	group = name ? os_files_group(name) : 0;
+	sum = idmap_put(&calls->sums, (uint64_t)function << 32 | group);
+	sum->function = function;
+	sum->group = group;
+	sum->ns += clock_map_duration(&process->host_clock, b->col[COL_api_dur][row]);
+	sum->bytes += b->col[COL_os_call_bytes][row];
+}
+
+/* The first thread makes batches, others hand them on. */
+static void on_batch(void *context, struct process *process, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		if (process_tid(process, (uint32_t)b->col[COL_api_thread][i]) == process->pid) {
+			add_call(context, process, b, i);
+		}
+	}
+}
+
+static const struct scan_want wants = {GPROF_TABLE_os_call,
+	COL_BIT(COL_api_dur) | COL_BIT(COL_api_thread) | COL_BIT(COL_api_call) |
+		COL_BIT(COL_os_call_bytes) | COL_BIT(COL_os_call_file) | COL_BIT(COL_os_call_name),
+	0};
+
+static const struct scan_view scan_view = {
+	.wants = &wants, .nr_wants = 1, .on_batch = on_batch, .ignores_selection = true};
+
+static void set_call(
+	struct loader_workers *workers, const struct calls *calls, const struct cpu_times *times)
+{
+	const struct call_sum *most = NULL;
+	struct buf text = {0};
+
+	for (size_t i = 0; i < calls->sums.nr; i++) {
+		const struct call_sum *sum = idmap_at(&calls->sums, i);
+
+		most = !most || sum->ns > most->ns ? sum : most;
+	}
+	if (!most || 100 * (double)most->ns < MIN_CALL_PCT * (double)times->all_ns) {
+		return;
+	}
+	buf_text(&text, string_pool_text(most->function, NULL));
+	if (most->group) {
+		buf_printf(&text, "(%s)", string_pool_text(most->group, NULL));
+	}
+	workers->call.name = string_pool_intern(text.bytes, text.nr_bytes);
+	workers->call.share_pct = 100 * (double)most->ns / (double)times->all_ns;
+	workers->call.bytes_per_s = (double)most->bytes * 1e9 / (double)most->ns;
+	buf_fini(&text);
+}
+
+static void find_call(const struct headline *headline, const struct cpu_times *times,
+	struct loader_workers *workers)
+{
+	struct calls calls = {0};
+
+	idmap_init(&calls.sums, sizeof(struct call_sum));
+	for (size_t i = 0; i < headline->nr_processes; i++) {
+		struct process *process = headline->processes[i].process;
+		int64_t nr;
+
+		if (is_worker(&headline->processes[i], &nr)) {
+			os_files_begin(&calls.files, process);
+			scan_run(&process, 1, &(const struct scan){&scan_view, &calls}, 1);
+		}
+	}
+	set_call(workers, &calls, times);
+	os_files_fini(&calls.files);
+	idmap_fini(&calls.sums);
+}
+
 struct loader_workers loader_workers_of(
 	const struct headline *headline, const struct headline_figures *figures)
 {
 	int64_t nr_workers;
 	const struct cpu_times sum = sum_of(headline, &nr_workers);
-	double all_ns = (double)sum.all_ns;
-	double cpu_pct = 100 * (double)sum.cpu_ns / all_ns;
-	double wait_pct = 100 * (double)sum.wait_ns / all_ns;
+	double cpu_pct = 100 * (double)sum.cpu_ns / (double)sum.all_ns;
+	double wait_pct = 100 * (double)sum.wait_ns / (double)sum.all_ns;
+	struct loader_workers workers = {
+		LOADER_WORK_UNKNOWN, .share_pct = 100 - cpu_pct - wait_pct};
 
 	if (!sum.all_ns || figures->loaders != OP_LOADER_WORKERS) {
-		return (struct loader_workers){LOADER_WORK_UNKNOWN, 0};
+		return workers;
 	}
 	if (wait_pct >= MIN_LACKING_PCT) {
-		return (struct loader_workers){LOADER_LACKS_CPUS, wait_pct};
+		workers.work = LOADER_LACKS_CPUS;
+		workers.share_pct = wait_pct;
+	} else if (cpu_pct >= MIN_COMPUTING_PCT) {
+		workers.work =
+			has_room(figures, &sum, nr_workers) ? LOADER_COMPUTES : LOADER_FILLS_CPUS;
+		workers.share_pct = cpu_pct;
+	} else if (workers.share_pct >= MIN_BLOCKED_PCT) {
+		workers.work = LOADER_IS_BLOCKED;
+		find_call(headline, &sum, &workers);
 	}
-	if (cpu_pct >= MIN_COMPUTING_PCT) {
-		return (struct loader_workers){
-			has_room(figures, &sum, nr_workers) ? LOADER_COMPUTES : LOADER_FILLS_CPUS,
-			cpu_pct};
-	}
-	if (100 - cpu_pct - wait_pct >= MIN_BLOCKED_PCT) {
-		return (struct loader_workers){LOADER_IS_BLOCKED, 100 - cpu_pct - wait_pct};
-	}
-	return (struct loader_workers){LOADER_WORK_UNKNOWN, 0};
+	return workers;
 }

@@ -16,6 +16,11 @@ enum loader_work {
 struct loader_workers {
 	enum loader_work work;
 	double share_pct; /* of the workers' time */
+	/* The calls of the system that take most of it, where they were recorded. */
+	struct {
+		uint32_t name; /* as of os_files_group, "read(...)"; of string_pool.h, 0: none */
+		double share_pct, bytes_per_s;
+	} call;
 };
 
 /* After headline_figures. */

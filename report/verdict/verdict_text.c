@@ -26,6 +26,9 @@
 #define MIN_CODE_SAMPLES 20u
 #define MIN_CODE_PCT	 10.0
 
+/* A slower rate would be shown as 0.0 MB/s. */
+#define MIN_SHOWN_BYTES_PER_S 1e5
+
 /* The share of waits for a CPU from which on a limit explains them, if it held threads as long. */
 #define MIN_HELD_SHARE 0.5
 
@@ -346,6 +349,25 @@ static const struct {
 	[LOADER_IS_BLOCKED] = {"are blocked", "more of them or faster storage"},
 };
 
+/* As ", which are blocked 71 % of the time", or with the call that takes most of it. */
+static void add_loader_work(
+	const struct verdict *verdict, const struct code_form *form, struct buf *out)
+{
+	const struct loader_workers *workers = &verdict->workers;
+	size_t nr_bytes;
+	const char *call;
+
+	if (!workers->call.name) {
+		buf_printf(out, ", which %s %.0f %% of the time", loader_works[workers->work].what,
+			workers->share_pct);
+		return;
+	}
+	call = string_pool_text(workers->call.name, &nr_bytes);
+	buf_text(out, ", which are in ");
+	text_add_cut(out, call, nr_bytes, form->width);
+	buf_printf(out, " %.0f %% of the time", workers->call.share_pct);
+}
+
 /* If workers loaded the data, the loop's thread would only wait. */
 static void add_loader(const struct verdict *verdict, const struct verdict_finding *finding,
 	const struct code_form *form, struct buf *out)
@@ -354,8 +376,8 @@ static void add_loader(const struct verdict *verdict, const struct verdict_findi
 	const char *who = verdict->figures.has_gpu ? "GPU" : "loop";
 
 	if (has_loader_work(verdict, finding)) {
-		buf_printf(out, "The %s waits for loader workers, which %s %.0f %% of the time",
-			who, loader_works[verdict->workers.work].what, verdict->workers.share_pct);
+		buf_printf(out, "The %s waits for loader workers", who);
+		add_loader_work(verdict, form, out);
 	} else if (found.has_place) {
 		buf_text(out, verdict->figures.has_gpu ? "The GPU waits while the loop loads data"
 						       : "The loop loads data itself");
@@ -370,8 +392,11 @@ static void add_loader(const struct verdict *verdict, const struct verdict_findi
 static const char *loader_change(
 	const struct verdict *verdict, const struct verdict_finding *finding)
 {
-	return has_loader_work(verdict, finding) ? loader_works[verdict->workers.work].change
-						 : "batches ready in time";
+	if (!has_loader_work(verdict, finding)) {
+		return "batches ready in time";
+	}
+	return verdict->workers.call.name ? "more of them"
+					  : loader_works[verdict->workers.work].change;
 }
 
 /* Without operators nobody knows whether a framework or the program itself was at work. */
@@ -704,6 +729,18 @@ static void add_code_places(
 	}
 }
 
+/* As "71.3 % of the workers' time in read(/data/...tar), 38.2 MB/s". */
+static void add_loader_call_place(const struct verdict *verdict, struct buf *out)
+{
+	const struct loader_workers *workers = &verdict->workers;
+
+	buf_printf(out, "%.1f %% of the workers' time in %s", workers->call.share_pct,
+		string_pool_text(workers->call.name, NULL));
+	if (workers->call.bytes_per_s >= MIN_SHOWN_BYTES_PER_S) {
+		buf_printf(out, ", %.1f MB/s", workers->call.bytes_per_s / 1e6);
+	}
+}
+
 /* As "CPUs in use: 1.3 by other processes, 0.6 by this one"; of several ones, means. */
 static void add_cpu_use(const struct verdict *verdict, struct buf *out)
 {
@@ -725,6 +762,8 @@ void verdict_add_places(
 		add_gap_places(verdict, finding, costs_of[VERDICT_LAUNCH], out);
 	} else if (finding->cause == VERDICT_CPU) {
 		add_cpu_use(verdict, out);
+	} else if (has_loader_work(verdict, finding) && verdict->workers.call.name) {
+		add_loader_call_place(verdict, out);
 	} else if (finding->cause == VERDICT_GIL) {
 		add_code_places(verdict, finding, out);
 	} else if (costs_of[finding->cause]) {

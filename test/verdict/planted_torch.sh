@@ -28,8 +28,10 @@ start()
 	libraries=$(preload)
 	case $1 in
 	storm | none) python=gc ;;
-	log | gil | process) libraries+=" $ROOT/$B/libgprof-os.so" ;;
-	crowded | limited | workers) sample_ms=50 ;;
+	log | gil | process | storage) libraries+=" $ROOT/$B/libgprof-os.so" ;;
+	esac
+	case $1 in
+	crowded | limited | workers | storage) sample_ms=50 ;;
 	esac
 	GPROF_SAMPLE_MS=$sample_ms GPROF_PYTHON=$python GPROF_DIR=$T/$1 LD_PRELOAD=$libraries timeout 200 "$TORCH_PYTHON" $program "$1" "${@:3}" >"$2" 2>"$2.err"
 }
@@ -102,15 +104,15 @@ predicts()
 	is_near "$(median saved_ns "$1" "${@:3}")" "$(of "$1" 2)" "$1: whatif saves what it takes"
 }
 
-# is_blocked NAME: are the loader's workers?
-is_blocked()
+# waits_for NAME PATTERN: does the first finding say so of the loader's workers?
+waits_for()
 {
 	local finding
 	finding=$("$REPORT" "$T/$1" 2>/dev/null | tr -s '\n ' ' ')
-	if grep -qE "for loader workers, which are blocked ([89][0-9]|100) % of the time; more of them or faster storage" <<<"$finding"; then
-		echo "ok 1 - $1: they are blocked"
+	if grep -qE "1\. The loop waits for loader workers, which are $2" <<<"$finding"; then
+		echo "ok 1 - $1: what the workers do"
 	else
-		echo "not ok 1 - $1: they are blocked: ${finding:0:400}"
+		echo "not ok 1 - $1: what the workers do: ${finding:0:400}"
 	fi
 }
 
@@ -130,7 +132,8 @@ judge()
 	storm) is_near "$(median saved_ns "$1" --scale "op:garbage collection.*=0")" "$(of "$1" 2)" "$1: whatif saves what it takes" ;;
 	gil) is_near "$(median_saved gil "$1")" $(($(of gil 1) - $(of process 1))) "gil: a process saves what the finding says" ;;
 	straggler) predicts "$1" even --remove stragglers ;;
-	workers) is_blocked "$1" ;;
+	workers) waits_for "$1" "blocked ([89][0-9]|100) % of the time; more of them or faster storage" ;;
+	storage) waits_for "$1" "in read\\(/.*\\.bin\\) ([89][0-9]|100) % of the time; more of them" ;;
 	crowded | limited) is_near "$(saved cpu_wait "$1" 4-10)" "$(of "$1" 2)" "$1: waits for a CPU" ;;
 	esac
 }
@@ -164,7 +167,7 @@ beside()
 
 make_container
 {
-	beside none loader10 loader60 workers code gc storm log
+	beside none loader10 loader60 workers storage code gc storm log
 	beside process gil
 	beside even straggler
 	beside bound
