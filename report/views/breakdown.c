@@ -10,6 +10,7 @@
 #include "report/budget/part_owners.h"
 #include "report/ops/counted_steps.h"
 #include "report/analysis/view.h"
+#include "report/util/buf.h"
 #include "report/util/text.h"
 
 /* The sums of a device over all steps of a process. */
@@ -384,6 +385,41 @@ static void note_left_out(struct table *table, size_t nr)
 	}
 }
 
+/*
+ * TensorBoard's plugin has no name for these parts of the budget, so they are in its last one. Here
+ * they have those of the view budget, as on the first screen.
+ */
+static void note_other(const struct breakdown_view *view, struct table *table)
+{
+	static const unsigned int states[] = {HOST_GIL, HOST_GC, HOST_OS};
+	uint64_t parts[NR_BUDGET_PARTS] = {0}, nr_steps = 0;
+	struct buf text = {0};
+	bool has_steps = false;
+
+	for (size_t i = 0; i < view->nr_results; i++) {
+		if (!is_left_out(view, &view->results[i])) {
+			add_steps(&view->results[i], parts);
+			nr_steps += view->results[i].nr_counted;
+			has_steps |= view->results[i].has_steps;
+		}
+	}
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		const unsigned int part = BUDGET_HOST + states[i];
+		char time[TEXT_TIME_BYTES];
+
+		if (parts[part]) {
+			buf_printf(&text, "%s%s %s", text.nr_bytes ? ", " : "",
+				strchr(budget_part_texts[part].title, ' ') + 1,
+				text_time(time, (double)parts[part] / (double)nr_steps));
+		}
+	}
+	if (text.nr_bytes) {
+		table_note(table, "Other includes%s: %.*s.", has_steps ? ", per step" : "",
+			(int)text.nr_bytes, text.bytes);
+	}
+	buf_fini(&text);
+}
+
 static void fill_steps(void *state, struct table *table)
 {
 	struct breakdown_view *view = state;
@@ -403,6 +439,7 @@ static void fill_steps(void *state, struct table *table)
 			fill_step(result, &result->steps[k], table_add_row(table));
 		}
 	}
+	note_other(view, table);
 	add_notes(view, table);
 	note_left_out(table, nr_left_out);
 }

@@ -141,14 +141,14 @@ golden v2/nested.nvprof "$report" --style nvprof $nested
 golden v2/nested.timeline "$report" timeline -o - $nested
 # Calls that are only counted; streams and events that only handles name.
 for name in gc gc_rare; do
-	golden v2/$name.views "$report" --wide --top 3 --view headline,gc,budget,advice,idle-gaps,critical-path v2/$name.gprof
+	golden v2/$name.views "$report" --wide --top 3 --view headline,gc,budget,breakdown,advice,idle-gaps,critical-path v2/$name.gprof
 	golden v2/$name.sql "$report" sql --format csv "SELECT generation, count(*), sum(dur_ns), sum(collected), sum(uncollectable), min(step), max(step) FROM py_gc GROUP BY 1" v2/$name.gprof
 done
 golden v2/inside.views "$report" --wide --view communication,arrivals,nccl-channels v2/inside0.gprof v2/inside1.gprof
 golden v2/inside.sql "$report" sql --format csv "SELECT o.rank, o.op, o.kind, o.algorithm, o.channels, count(*), sum(gpu_ns), sum(c.own_gpu_ns), sum(c.data_ns) FROM nccl_op o JOIN nccl_channel c ON c.op = o.op AND c.process = o.process GROUP BY 1, 2" v2/inside0.gprof v2/inside1.gprof
 golden v2/cpu-wait.views "$report" --view headline,findings,cpu-waits,budget v2/cpu-wait.gprof
 golden v2/cpu-wait.json "$report" --view findings,cpu-waits --format json v2/cpu-wait.gprof
-golden v2/gil.views "$report" --wide --top 3 --view headline,gil,locks,budget,advice,idle-gaps v2/gil.gprof
+golden v2/gil.views "$report" --wide --top 3 --view headline,gil,locks,budget,breakdown,advice,idle-gaps v2/gil.gprof
 golden v2/gil.json "$report" --view gil,findings --format json v2/gil.gprof
 golden v2/gil.timeline "$report" timeline -o - v2/gil.gprof
 "$report" reduce -o "$work/gil.sum" v2/gil.gprof 2>/dev/null

@@ -232,6 +232,14 @@ def check_breakdown(page):
     must(not chart.count() or len(expected["processes"]["rows"]) > 1 or ("ends here with the last GPU activity" in chart.first.inner_text()) == bool(longer), "no word on why breakdowns are longer than steps %s" % longer[:3])
 
 
+def check_other(page):
+    """What the first screen names, and TensorBoard's parts do not, stands beside the breakdown by the same name."""
+    idle = {row["part"]: row["mean_ns"] for row in expected["budget"]["rows"] if row["part"] in ("Idle: Python's lock", "Idle: garbage collection", "Idle: OS calls")}
+    chart = page.locator("section", has=page.get_by_role("heading", name="Step time breakdown", exact=True))
+    for part in idle if chart.count() else ():
+        must(part.replace("Idle: ", "") in chart.first.inner_text(), "no word on %s beside the breakdown" % part)
+
+
 def check_advice(page):
     """The findings, each with the rules that are its evidence, and no other rule."""
     rows = [row for row in expected["advice"]["rows"] if row["verdict"] == "finding"]
@@ -567,6 +575,7 @@ def look(browser, scheme):
         elif name == "Overview":
             check_timeline_card(page)
             check_breakdown(page)
+            check_other(page)
         elif name == "Distributed":
             check_heat(page)
             check_arrivals(page)

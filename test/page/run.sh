@@ -306,6 +306,7 @@ pages() {
 	tap python3 test/page/colors.py report/html/page/palette.css report/html/page/page.css "colours can be told apart, and text can be read"
 	tap made 20000 "20000 events"
 	how=$everything tap made ops "operators"
+	tap made gil "waits for Python's lock"
 	tap made stall "a stalled process"
 	tap made hostile "damaged streams"
 	tap cut_off "a stream that was cut off"
