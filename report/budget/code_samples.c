@@ -19,6 +19,12 @@ struct code_stack {
 
 /* ---- reading ---- */
 
+/* Also where its frames could not be read: such samples have no place, but their time counts. */
+static bool runs_python(uint64_t stack)
+{
+	return mixed_stack_has_python(stack) || mixed_stack_lacks_python(stack);
+}
+
 static void on_batch(void *context, struct process *process, const struct batch *b)
 {
 	struct code_samples *samples = context;
@@ -27,7 +33,7 @@ static void on_batch(void *context, struct process *process, const struct batch 
 		struct timed_sample sample = timed_sample_of(process, b, i);
 		bool is_own = sample.task == samples->task;
 
-		if (is_own || (samples->has_others && mixed_stack_has_python(sample.stack))) {
+		if (is_own || (samples->has_others && runs_python(sample.stack))) {
 			timed_samples_add(
 				is_own ? &samples->own.samples : &samples->others.samples, &sample);
 		}

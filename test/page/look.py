@@ -290,9 +290,11 @@ def check_timeline_card(page):
 
 def check_heights(page, name):
     """A step that dwarfs all others is cut off, and named."""
-    times = [row["duration_ns"] for row in expected["steps"]["rows"] if row["duration_ns"]]
+    # Of steps with one number, in nonsense, the chart has the last one.
+    rows = {(row["pid"], row["step"]): row for row in expected["steps"]["rows"] if row["duration_ns"] is not None}.values()
+    times = [row["duration_ns"] for row in rows if row["duration_ns"]]
     usual = sorted(times)[int(0.9 * (len(times) - 1))] if times else 0
-    high = [row for row in expected["steps"]["rows"] if row["duration_ns"] and row["duration_ns"] > 10 * usual]
+    high = [row for row in rows if row["duration_ns"] > 10 * usual]
     for chart in page.locator("section:has(> .canvas > canvas[aria-label^='Step time;'])").all():
         most, values = chart.locator("canvas").evaluate("""(canvas) => { const chart = Chart.getChart(canvas);
             return [chart.scales.y.max, chart.data.datasets.flatMap((set) => set.data)]; }""")

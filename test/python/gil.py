@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A thread that keeps Python's lock and, beside it, the main thread, which gives it away so many times: prints how many
-# nanoseconds it was without it, by its own clock. With "gpu" it also copies to one and waits for it at each fourth time.
+# nanoseconds it was without it, by its own clock, and for how many percent of its time the other thread was on a CPU. With "gpu"
+# it also copies to one and waits for it at each fourth time.
 import ctypes
 import sys
 import threading
@@ -11,9 +12,15 @@ runtime = ctypes.CDLL("libcudart.so.12") if "gpu" in sys.argv else None
 to, of = ctypes.c_void_p(), ctypes.create_string_buffer(4096)
 
 
+share = 0
+
+
 def hog():
+    global share
+    begin, cpu = time.perf_counter_ns(), time.thread_time_ns()
     while not is_over.is_set():
         sum(range(1000))
+    share = 100 * (time.thread_time_ns() - cpu) // (time.perf_counter_ns() - begin)
 
 
 def copy(i):
@@ -39,7 +46,7 @@ def main(nr):
     is_over.set()
     if "alone" not in sys.argv:
         thread.join()
-    print(waited + time.perf_counter_ns() - begin)
+    print(waited + time.perf_counter_ns() - begin, share)
 
 
 main(int(sys.argv[1]))

@@ -337,7 +337,8 @@ gil()
 {
 	local try own have
 	for try in 1 2 3 4 5; do
-		own=$(LD_LIBRARY_PATH= LD_PRELOAD="$lib:$PWD/$B/libgprof-os.so" GPROF_DIR="$T/gil$try" "$python" test/python/gil.py 50) || return 1
+		LD_LIBRARY_PATH= LD_PRELOAD="$lib:$PWD/$B/libgprof-os.so" GPROF_DIR="$T/gil$try" "$python" test/python/gil.py 50 >"$T/out" || return 1
+		own=$(cut -d ' ' -f 1 "$T/out")
 		have=$("$B/gprof-report" --view gil --format json "$T/gil$try" 2>"$T/err" | jq '[.gil.rows[].total_ns] | max')
 		echo "it measures $own ns, gprof $have ns"
 		[ "$have" -le $((own + own / 10 + 10000000)) ] && [ "$have" -ge $((own - own / 5)) ] && [ "$own" -ge 50000000 ] && break
@@ -349,18 +350,23 @@ gil()
 	[ "$("$B/gprof-report" --view gil --format json "$T/alone" 2>"$T/err" | jq '[.gil.rows[].total_ns] | add // 0')" -lt $((own / 5)) ]
 }
 
-# The GPU waits for a thread that waits for the lock, and the finding names the line that has it.
+# The GPU waits for a thread that waits for the lock, and the finding names the line that has it: where the thread that is there
+# was on a CPU for more than half of the time. On a busy machine it may not have been, and then a finding without a line is right.
 gil_gpu()
 {
-	local _
+	local _ share finding
 	for _ in 1 2 3 4 5; do
 		rm -rf "$T/dump"
 		GPROF_SAMPLE_MS=0 GPROF_CPU_HZ=199 GPROF_DIR=$T/dump LD_PRELOAD="$lib:$PWD/$B/libgprof-os.so" "$python" test/python/gil.py 120 gpu >"$T/out" || return 1
+		share=$(cut -d ' ' -f 2 "$T/out")
 		view notices 2>/dev/null
 		grep '"cause": "no CPU samples"' "$T/notices.json" >/dev/null && return 0 # the machine refuses them
 		view findings 2>/dev/null
-		jq -e '.findings.rows[0] | .cause == "gil" and (.sentence | test("threads run gil.py\\([0-9]+\\): hog;"))' "$T/findings.json" >/dev/null && return 0
+		finding=$(jq -r '.findings.rows[0] | "\(.cause): \(.sentence)"' "$T/findings.json")
+		[[ $finding =~ ^gil:.*"threads run gil.py("[0-9]+"): hog;" ]] && return 0
+		[[ $finding == gil:*", which other threads hold;"* ]] && [ "$share" -lt 60 ] && return 0
 	done
+	echo "on a CPU for $share %"
 	jq -c '.findings.rows[]' "$T/findings.json"
 	return 1
 }

@@ -94,7 +94,8 @@ static const char *steps_of(const char *name, const char *op, uint32_t nr_steps,
  * three of four samples; a thread without Python runs as well. The loop may run for so short that
  * it has no samples.
  */
-static const char *locked_steps(const char *name, uint64_t sample_ns, bool is_loop_seen)
+static const char *locked_steps(
+	const char *name, uint64_t sample_ns, bool is_loop_seen, bool has_unread)
 {
 	struct made made = made_python(name);
 	uint64_t at = 10 * MS;
@@ -116,6 +117,10 @@ static const char *locked_steps(const char *name, uint64_t sample_ns, bool is_lo
 		add_sample(&made, OTHER, 11, at + 5 * MS, sample_ns);
 		add_sample(&made, OTHER, LOAD, at + 6 * MS, sample_ns);
 		add_sample(&made, OTHER, 11, at + 7 * MS, sample_ns);
+		for (uint64_t i = 6; has_unread && i < 9; i++) {
+			add_sample(&made, OTHER, GPROF_PY_STACK_NOT_READ, at + i * MS + 1000,
+				sample_ns);
+		}
 		add_sample(&made, OTHER + 1, 0, at + 7 * MS, sample_ns);
 	}
 	made_step(&made, at, STEPS + 1);
@@ -165,7 +170,7 @@ END_TEST
 
 START_TEST(a_wait_for_the_lock_names_what_others_run)
 {
-	const char *path = locked_steps("lock.gprof", 3 * MS / 2, true);
+	const char *path = locked_steps("lock.gprof", 3 * MS / 2, true, false);
 	struct table *table = tables_of(&view_findings, path, false);
 	size_t row = tables_find(table, "cause", "gil", 0);
 
@@ -190,7 +195,7 @@ END_TEST
 
 START_TEST(a_loop_without_samples_has_its_holder_s_line)
 {
-	has(sentence_of(locked_steps("short.gprof", 3 * MS / 2, false), "gil"),
+	has(sentence_of(locked_steps("short.gprof", 3 * MS / 2, false, false), "gil"),
 		"The loop waits for Python's lock (GIL) while other threads run train.py(41): "
 		"load; ");
 }
@@ -198,8 +203,17 @@ END_TEST
 
 START_TEST(a_holder_that_is_not_seen_has_no_line)
 {
-	has(sentence_of(locked_steps("unseen.gprof", MS / 2, true), "gil"),
+	has(sentence_of(locked_steps("unseen.gprof", MS / 2, true, false), "gil"),
 		"The loop waits for Python's lock (GIL), which other threads hold; ");
+}
+END_TEST
+
+/* They do not say where it was, but that it ran. */
+START_TEST(samples_that_could_not_be_read_are_of_the_holder)
+{
+	has(sentence_of(locked_steps("unread.gprof", MS / 2, true, true), "gil"),
+		"The loop waits for Python's lock (GIL) while other threads run train.py(41): "
+		"load; ");
 }
 END_TEST
 
@@ -325,5 +339,6 @@ END_TEST
 UNIT_SUITE("report/code_samples", samples_of_the_loop_outside_of_operators_count,
 	samples_in_the_loader_are_the_loader_s, few_samples_name_no_line,
 	a_loop_that_mostly_waits_names_no_line, a_wait_for_the_lock_names_what_others_run,
-	a_loop_without_samples_has_its_holder_s_line, a_holder_that_is_not_seen_has_no_line,
+	a_loop_without_samples_has_its_holder_s_line,
+	samples_that_could_not_be_read_are_of_the_holder, a_holder_that_is_not_seen_has_no_line,
 	what_follows_a_wait_does_not_count, a_finding_with_a_place_fits_two_lines)
