@@ -62,11 +62,12 @@ browser=$(command -v chromium-headless-shell || command -v chromium || command -
 case $B in *san-*) browser= ;; esac # the page is the same without sanitizers
 page() { "$REPORT" html -o "$T/$1.html" "$T/$1.gprof" 2>/dev/null; }
 
-# drawn FOLDER ADDRESS: the elements of the page there.
+# drawn FOLDER ADDRESS: the elements of the page there, but those that keep an amount on one line.
 drawn()
 {
 	timeout 60 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$T/browser" --window-size=1280,900 \
-		--virtual-time-budget=3000 --dump-dom "file://$T/$1.html#$2" 2>/dev/null >"$T/dom"
+		--virtual-time-budget=3000 --dump-dom "file://$T/$1.html#$2" 2>/dev/null |
+		sed -E 's|<span class="amount">([^<]*)</span>|\1|g' >"$T/dom"
 }
 
 # has PATTERN...: all in what was drawn.
