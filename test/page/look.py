@@ -474,7 +474,7 @@ def check_main_numbers(page, name):
     leaves no room for names; a table that goes on to the right fades there."""
     for key, title, has_number, is_seen, is_clipped, fades in page.evaluate("""() => [...document.querySelectorAll('main [id^=table-] .scroll')].map((scroll) => {
         const cells = scroll.querySelector('tbody tr').cells, first = scroll.querySelector('th'), second = cells[1], types = [...cells].map((cell) => /^-?[0-9,.]+$/.test(cell.textContent));
-        const isHuge = [...scroll.querySelectorAll('tbody td:nth-child(2)')].some((cell) => cell.textContent.length > 24);
+        const isHuge = [...scroll.querySelectorAll('tbody td:nth-child(2)')].some((cell) => cell.textContent.split('.')[0].replace(/[^0-9]/g, '').length >= 19);
         const edge = second ? second.getBoundingClientRect().right : 0;
         return [scroll.parentElement.id, first.textContent, first.classList.contains('text') && types.slice(1).some(Boolean) && types[1] && !isHuge, edge <= scroll.getBoundingClientRect().right,
             scroll.scrollWidth > scroll.clientWidth + 1, getComputedStyle(scroll).maskImage !== 'none'];

@@ -7,7 +7,7 @@
 "use strict";
 
 const pageFlame = (() => {
-const {make, prose, one, short} = pageText, {shownName, searchedText} = pageData, {hashOf, partsOfHash} = pageLink;
+const {make, prose, addProse, one, short} = pageText, {shownName, searchedText} = pageData, {hashOf, partsOfHash} = pageLink;
 const ROW = 18, LEAST = 1, CHARACTER = 6.6, MOST_ROWS = 200;
 const REST = 7; /* FLAME_REST */
 const kindNames = ["all", "process", "Python function", "module", "operator", "CUDA call", "GPU activity", "small frames"];
@@ -263,7 +263,7 @@ function icicle(parent, tree, label, state) {
 	function describe() {
 		details.replaceChildren();
 		make("b", details, tree.name[current]);
-		details.append(kindNames[tree.kind[current]] + ", " + tree.say(current));
+		addProse(details, kindNames[tree.kind[current]] + ", " + tree.say(current));
 		if (current && tree.kind[current] !== REST && state.sandwich) {
 			details.append(" ");
 			const button = make("button", details, "Callers and callees");
