@@ -139,18 +139,20 @@ static void free_thread(struct thread_times *thread)
 	free(thread->waits.points);
 }
 
-/* The process's first thread may neither be the loop's nor launch; all others launch. */
+/*
+ * With a GPU all of them may keep it waiting: they launch, but for the first thread, which hardly
+ * wants a CPU if it neither launches nor is the loop's. Without one, the loop's does.
+ */
 static void leave_threads(struct cpu_waits *waits)
 {
-	uint32_t loop = loop_thread(waits->process);
 	bool has_gpu = process_has_device_records(waits->process, NULL);
+	uint32_t loop = has_gpu ? 0 : loop_thread(waits->process);
 	size_t nr = 0;
 
 	for (size_t i = 0; i < waits->nr_threads; i++) {
 		struct thread_times *thread = &waits->threads[i];
-		bool is_first = process_tid(waits->process, thread->thread) == waits->process->pid;
 
-		if (thread->thread == loop || !loop || (has_gpu && !is_first)) {
+		if (!loop || thread->thread == loop) {
 			waits->threads[nr++] = *thread;
 		} else {
 			free_thread(thread);

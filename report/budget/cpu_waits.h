@@ -5,7 +5,7 @@
  * default; between two samples of a thread its waits are spread evenly. Before the first one, they
  * are unknown and count as none.
  *
- * Memory: 24 bytes for each sample.
+ * Memory: 16 bytes for each value that is read, 10 MB for an hour with 8 threads.
  */
 #ifndef REPORT_BUDGET_CPU_WAITS_H
 #define REPORT_BUDGET_CPU_WAITS_H
