@@ -836,8 +836,8 @@ enum gprof_fact {
 	C(t, uint8_t, what, UINT) /* enum gprof_nccl_channel */
 
 /*
- * Of the process's first thread and of those that launch work, now and then, from the first event
- * of the thread. Both times count from the thread's start. wait_ns: it was ready to run.
+ * The recorder samples the process's first thread and those that launch work, from their first
+ * event on. Both times count from the thread's start. wait_ns: it was ready to run and had no CPU.
  */
 #define GPROF_COLUMNS_thread_cpu(C, t)                                                             \
 	C(t, uint64_t, time, TICK)                                                                 \

@@ -275,7 +275,6 @@ void sample_init(void)
 
 	memset(&state, 0, sizeof(state));
 	state.cpus.fd = state.status.fd = -1;
-	thread_cpu_init();
 	if (!ms || config_flag(CONFIG_TIMER_ONLY)) {
 		return;
 	}
@@ -285,6 +284,7 @@ void sample_init(void)
 		private_fd_open(&state.cpus, "/proc/stat", O_RDONLY, PRIVATE_FD_HIGH);
 		private_fd_open(&state.status, "/proc/self/status", O_RDONLY, PRIVATE_FD_HIGH);
 		cpu_limit_init("");
+		thread_cpu_init();
 	}
 }
 

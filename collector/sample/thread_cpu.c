@@ -30,7 +30,7 @@ struct watched {
 
 static struct thread_cpu_state {
 	struct watched all[NR_WATCHED];
-	uint32_t pid;
+	uint32_t pid; /* 0: nothing was started, and no file is open */
 } state;
 
 void thread_cpu_init(void)
@@ -51,9 +51,10 @@ static void stop_watching(struct watched *watched)
 
 void thread_cpu_forget(void)
 {
-	for (unsigned int i = 0; i < NR_WATCHED; i++) {
+	for (unsigned int i = 0; i < NR_WATCHED && state.pid; i++) {
 		stop_watching(&state.all[i]);
 	}
+	state.pid = 0;
 }
 
 bool thread_cpu_read(const char *text, uint64_t *cpu_ns, uint64_t *wait_ns)
@@ -137,7 +138,7 @@ static void take(struct watched *watched, uint64_t raw)
 
 void thread_cpu_take(uint64_t raw)
 {
-	for (struct ring_thread *thread = ring_next_thread(NULL); thread;
+	for (struct ring_thread *thread = ring_next_thread(NULL); thread && state.pid;
 		thread = ring_next_thread(thread)) {
 		struct watched *watched = find(thread);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Samples how long threads ran on CPUs, and how long they were ready to run and had none, into rows
- * of table thread_cpu. The kernel counts both (/proc/PID/task/TID/schedstat). Of the process's
- * first thread and of those that launch work: their waits delay the program, and each costs a
- * descriptor. For the drain thread, but for thread_cpu_init.
+ * of table thread_cpu. The kernel counts both (/proc/PID/task/TID/schedstat). The process's first
+ * thread and those that launch work are sampled: their waits delay the program, and each thread
+ * costs a descriptor. For the drain thread, but for thread_cpu_init.
  */
 #ifndef COLLECTOR_SAMPLE_THREAD_CPU_H
 #define COLLECTOR_SAMPLE_THREAD_CPU_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* At the start, before the first event. */
+/* At the start, before the first event, if samples are taken at all: opens a file. */
 void thread_cpu_init(void);
 
 /* Adds rows with that clock_raw() for threads whose times have changed. */

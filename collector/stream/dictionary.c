@@ -145,7 +145,7 @@ static const struct intern_entry *find_text(const char *bytes, uint64_t nr_bytes
 	}
 	entry = intern_find(&state.texts, bytes, nr_bytes, &is_new);
 	if (state.texts.nr_forgotten != nr_forgotten) {
-		/* Kernels get new names, so these shapes would not be found again. */
+		/* Shapes with the old ids of names are not found again, and only take room. */
 		intern_forget(&state.shapes);
 	}
 	if (is_new) {

@@ -96,7 +96,7 @@ struct headline_figures {
 	uint64_t parts_ns, parts[NR_BUDGET_PARTS]; /* of the first: all of them together */
 	uint64_t drained[NR_HOST_STATES + 1];	   /* of these, in gaps that a wait opened */
 	uint64_t capture_ns, nr_capturing;	   /* captures of graphs; steps with any */
-	struct cpu_wait cpu_wait;		   /* of the same steps as parts */
+	struct cpu_wait cpu_wait;		   /* in the steps that `parts` are of */
 	struct budget_launches launches;
 	bool has_lost;		       /* a process has unknown idle time, see budget.h */
 	uint32_t slow_name, wait_name; /* as in headline_process, of the first that has one */

@@ -30,7 +30,7 @@ struct cpu_waits {
 	struct series process_cpu, host_busy, held;
 	uint64_t nr_cpus; /* that the process may run on; 0: unknown */
 	uint64_t limit_milli_cpus;
-	bool has_all_cpus; /* of its host */
+	bool has_all_cpus; /* it may run on each CPU of its host */
 };
 
 /* ---- reading ---- */

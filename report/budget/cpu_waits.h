@@ -14,7 +14,7 @@
 
 struct cpu_waits;
 
-/* Of a time, or of a sum of times. */
+/* The waits of an interval, or the sum of several intervals. */
 struct cpu_wait {
 	/*
 	 * Waits, at most the time, and at most what the process left of the CPUs that it may run
@@ -28,7 +28,7 @@ struct cpu_wait {
 	uint64_t limit_milli_cpus; /* the lowest of such limits; 0: there is none */
 };
 
-/* Of all threads with samples, from the first one of each to the last. */
+/* Sums over the threads: each counts from its first sample to its last one. */
 struct cpu_times {
 	uint64_t all_ns, cpu_ns, wait_ns;
 	uint64_t nr_cpus; /* that the process may use; 0: unknown */

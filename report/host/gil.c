@@ -198,7 +198,7 @@ static struct meanwhile meanwhile_of(struct process *process, const struct idmap
 	return meanwhile;
 }
 
-/* Of the row whose waits begin at `first`. Returns where those of the next one begin. */
+/* Finds it for the row whose waits begin at `first`; returns where those of the next row begin. */
 static size_t find_meanwhile(struct gil_view *view, struct process *process, size_t first)
 {
 	uint32_t number = view->waits[first].row;

@@ -66,7 +66,7 @@ struct call_sum {
 };
 
 struct calls {
-	struct os_files files; /* of the current process */
+	struct os_files files; /* of the process that is read */
 	struct idmap sums;     /* struct call_sum by function and group */
 };
 

@@ -38,6 +38,7 @@ job hour 3600 800 11000 &
 	LD_LIBRARY_PATH=$SIM "$JOB" 100 10000 1 light >"$T/alone"
 	job full 300 20000 1 light
 	GPROF_BUFFER_MB=8 job least 300 20000 1 light
+	GPROF_SAMPLE_MS=0 job unsampled 20 100 5000
 )
 wait
 
@@ -56,6 +57,7 @@ at_most 65536 $(($(value peak_kb "$T/full") - alone)) "resident memory by GPROF_
 at_most 16384 $(($(value peak_kb "$T/least") - alone)) "resident memory by GPROF_BUFFER_MB=8"
 
 at_most 4 "$(value new_fds "$T/hour")" "descriptors"
+at_most 1 "$(value new_fds "$T/unsampled")" "descriptors without samples"
 at_most 0 "$(value new_fds_below_100 "$T/hour")" "descriptors with low numbers"
 at_most 0 "$(value new_fds_kept_on_exec "$T/hour")" "descriptors that other programs inherit"
 tap "$([ "$(value gprof_threads "$T/hour")" = 1 ]; echo $?)" "one thread, named gprof" \

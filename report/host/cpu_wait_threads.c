@@ -43,13 +43,17 @@ static void on_batch(void *context, struct process *process, const struct batch 
 
 		hash_put(view->rows, key, &key, row);
 		row->first = row->first.tick ? row->first : times;
-		row->last = times;
+		/* In a damaged stream counters may fall. */
+		if (times.tick >= row->last.tick && times.cpu_ns >= row->last.cpu_ns &&
+			times.wait_ns >= row->last.wait_ns) {
+			row->last = times;
+		}
 	}
 }
 
 /* ---- the table ---- */
 
-enum column { PID, RANK, NAME, CPU, CPU_SHARE, WAIT, WAIT_SHARE };
+enum column { PID, RANK, NAME, WAIT, WAIT_SHARE, CPU, CPU_SHARE };
 
 static const struct table_column columns[] = {
 	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID, .help = "process ID"),
@@ -98,7 +102,7 @@ static void fini(void *state)
 VIEW(cpu_waits, 357) = {
 	.name = "cpu-waits",
 	.subject = VIEW_ABOUT_HOST,
-	.help = "threads of the loop and of launches that wait for a CPU",
+	.help = "how long the threads of the loop and of launches wait for a CPU",
 	.about = "Each process has a row for its first thread and for those that launch work. They "
 		 "wait for a CPU while other threads or processes use all that they may run on.",
 	.is_empty_hidden = true,
