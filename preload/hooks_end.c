@@ -24,6 +24,7 @@
 #include "preload/hook/hook.h"
 #include "preload/hooks.h"
 #include "preload/paddle/paddle.h"
+#include "preload/torch/torch.h"
 
 /* musl has none. */
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
@@ -87,6 +88,11 @@ static struct end_state {
 static void at_exit_last(int status, void *unused)
 {
 	(void)unused;
+	if (ending_is_ours()) {
+		TARGET_KEEP_ERRNO;
+
+		torch_report_missed();
+	}
 	end_process(GPROF_END_EXIT, status);
 }
 

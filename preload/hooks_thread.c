@@ -104,6 +104,9 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
 	}
 	hook_forget_removed();
 	torch_look_late();
+	if (!is_ours) {
+		torch_look_opened();
+	}
 	worker_look();
 	if (!is_ours && (!(mode & COLLECTOR_RECORD) || collector_is_cupti((uintptr_t)start))) {
 		return real(thread, attr, start, arg);

@@ -38,6 +38,7 @@ static struct torch_state {
 	struct claim look;
 	atomic_bool is_reported;    /* that there are several */
 	atomic_bool is_due;	    /* `linked` was not ready at the first look */
+	atomic_bool is_opened;	    /* dlopen was called */
 	_Atomic uint64_t nr_mapped; /* objects mapped by the loader at the last look */
 	uint64_t handle;	    /* of all scopes except the users', which mark steps */
 	void (*enable)(uint64_t handle);
@@ -301,9 +302,37 @@ void torch_look(void)
 
 void torch_look_again(void)
 {
+	atomic_store_explicit(&state.is_opened, true, memory_order_relaxed);
 	if (!atomic_load(&state.is_reported)) {
 		look_once();
 	}
+}
+
+void torch_look_opened(void)
+{
+	if (atomic_load_explicit(&state.is_opened, memory_order_relaxed)) {
+		torch_look();
+	}
+}
+
+void torch_report_missed(void)
+{
+	struct mapped mapped = {0};
+	struct ring_mark mark;
+
+	if (!atomic_load(&state.is_opened) || atomic_load(&state.is_done) ||
+		hook_mode() & COLLECTOR_COLD || level() == TORCH_OFF || !begin_look(&mark)) {
+		return;
+	}
+	loaded_objects_visit(look_at_object, &mapped);
+	if (mapped.has_libtorch) {
+		notice_add("no PyTorch operators", 0,
+			"%s: the program neither started a thread nor opened a library after it, "
+			"or "
+			"another observer was there; operators are not recorded, NVTX ranges are",
+			state.path);
+	}
+	end_look(&mark);
 }
 
 COMPAT_START_CODE static int is_libtorch(struct dl_phdr_info *info, size_t size, void *unused)

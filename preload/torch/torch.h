@@ -57,6 +57,16 @@ void torch_look_first(void);
 void torch_look_late(void);
 
 /*
+ * When the program starts a thread: if dlopen was called, and PyTorch is not attached. Only takes
+ * the lock of the loader's list of objects, which the loader never holds while it runs
+ * constructors, so the caller may hold any lock that those take.
+ */
+void torch_look_opened(void);
+
+/* The program exits: a libtorch whose operators were not recorded is a notice. As that function. */
+void torch_report_missed(void);
+
+/*
  * Around a change of PyTorch's list of observers, and in the fork handlers. False: another thread
  * forks or changes it now; torch_change_begin waits for that up to a second.
  */

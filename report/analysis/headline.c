@@ -298,9 +298,10 @@ static bool is_no_worker(const struct headline_process *at)
 	return process_tree_worker(at->process, &nr_workers) < 0;
 }
 
+/* A rank that trains counts, whatever was recorded of its operators. */
 static bool has_ops(const struct headline_process *at)
 {
-	return at->has_ops;
+	return at->has_ops || (has_rank(at) && (has_steps(at) || has_gpu(at)));
 }
 
 /* Drops the processes that lack it, if others have it. */

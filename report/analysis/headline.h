@@ -3,8 +3,9 @@
  * The figures of the first screen: what ran, how long a step takes, where its time goes, and how
  * much it computes.
  *
- *     processes  Those with the training loop count: with steps, on GPUs, with ranks, each as far
- *                as any process has such. The others are helpers.
+ *     processes  Those with the training loop count: with steps, on GPUs, with ranks, with
+ *                operators, each as far as any process has such. A rank that trains needs no
+ *                operators. The others are helpers.
  *     steps      A step of a job takes as long as in its slowest rank: of those that have it the
  *                one whose steps that count take longest on average. Ranks that wait for each
  *                other take as long as that one; of others the job lasts until it has ended. The

@@ -77,6 +77,19 @@ cpu_memory()
 }
 tap cpu_memory "profile_memory: the CPU allocator of a program without a profiler"
 
+# opened_last HOW: its operators and notices of a PyTorch that is opened after the recorder has started, with nothing after it.
+opened_last()
+{
+	rm -rf "$T/last"
+	GPROF_DIR=$T/last GPROF_QUIET=1 LD_PRELOAD=$(preload) "$B/torch/fake_host" "$1" "$PWD/$B/torch/GOOD/libtorch_cpu.so" >"$T/out" &&
+		"$B/torch/ops" "$T/last"/*.gprof >"$T/last.ops"
+	echo "$(grep -c '"kind": "op"' "$T/last.ops") $(grep -c 'no PyTorch operators.*GOOD/libtorch_cpu.so: the program neither' "$T/last.ops")"
+}
+last_with_thread() { same "3 0" "$(opened_last last-thread)"; }
+last_without_thread() { same "0 1" "$(opened_last last)"; }
+tap last_with_thread "operators of a PyTorch that is opened last are recorded from the next thread on"
+tap last_without_thread "operators of a PyTorch that is opened last, without threads, are missing, which a notice says"
+
 # Operators, and CPU memory of nobody: dashes.
 unobserved()
 {

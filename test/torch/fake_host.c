@@ -4,6 +4,8 @@
  * usage: fake_host NR_OPS LIBRARY...
  *        fake_host beside LIBRARY SECOND    another thread opens SECOND while callbacks are
  * switched
+ *        fake_host last|last-thread LIBRARY    opens nothing after it, while the recorder runs, and
+ * starts a thread; three operators
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -56,8 +58,35 @@ static int run_beside(char **paths)
 	return 0;
 }
 
+static void *nothing(void *unused)
+{
+	return unused;
+}
+
+static int run_last(const char *path, bool has_thread)
+{
+	void (*step)(void) = NULL, (*ops)(unsigned int nr_ops) = NULL;
+	pthread_t thread;
+
+	*(void **)&step = dlsym(RTLD_DEFAULT, "gprof_step");
+	if (step) {
+		step();
+	}
+	*(void **)&ops = dlsym(must_open(path), "fake_ops");
+	if (!ops || (has_thread && (pthread_create(&thread, NULL, nothing, NULL) ||
+					   pthread_join(thread, NULL)))) {
+		return 1;
+	}
+	ops(3);
+	puts("done");
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 3 && !strncmp(argv[1], "last", 4)) {
+		return run_last(argv[2], strcmp(argv[1], "last") != 0);
+	}
 	if (argc == 4 && !strcmp(argv[1], "beside")) {
 		return run_beside(argv + 2);
 	}
