@@ -298,8 +298,9 @@ static uint64_t sum_of(const struct table *table, const char *key)
 	return sum;
 }
 
-/* Each takes so long and is of user code; one of a rank takes so much longer. */
-static struct process *rank_of(const char *name, uint64_t ns, size_t slow, uint64_t more_ns)
+/* The steps of a rank take so long; one of them takes so much longer. op: the only one, or NULL. */
+static struct process *rank_with(
+	const char *name, uint64_t ns, size_t slow, uint64_t more_ns, const char *op)
 {
 	struct gen *gen = gen_open(streams_path(name));
 	uint64_t now = 1000;
@@ -315,8 +316,17 @@ static struct process *rank_of(const char *name, uint64_t ns, size_t slow, uint6
 		row->how = GPROF_STEP_API;
 		now += ns + (i == slow ? more_ns : 0);
 	}
+	if (op) {
+		gen_op(gen, op, 1000, 1100);
+	}
 	gen_close(gen, "exit");
 	return streams_process(streams_path(name));
+}
+
+/* All of it is user code. */
+static struct process *rank_of(const char *name, uint64_t ns, size_t slow, uint64_t more_ns)
+{
+	return rank_with(name, ns, slow, more_ns, NULL);
 }
 
 /* A checkpoint of one rank is an outlier of that rank: all screens leave out the same step. */
@@ -337,6 +347,22 @@ START_TEST(each_rank_leaves_out_its_own_steps)
 	table_destroy(table);
 	table_destroy(budget);
 	table_destroy(stats);
+	process_destroy(ranks[0]);
+	process_destroy(ranks[1]);
+}
+END_TEST
+
+/* PyTorch may have been found in time in some ranks alone. */
+START_TEST(a_rank_without_operators_is_no_helper)
+{
+	struct process *ranks[] = {rank_with("with.gprof", 1000, 0, 0, "aten::mm"),
+		rank_of("without.gprof", 1500, 0, 0)};
+	struct table *table = tables_make(&view_headline, ranks, 2, false);
+
+	ck_assert_uint_eq(tables_number(table, 0, "processes"), 2);
+	ck_assert_uint_eq(tables_number(table, 0, "helpers"), 0);
+	ck_assert_double_eq(number(table, "median_ns"), 1500);
+	table_destroy(table);
 	process_destroy(ranks[0]);
 	process_destroy(ranks[1]);
 }
@@ -452,5 +478,6 @@ UNIT_SUITE("report/headline", inference_is_no_training, without_gpus_there_are_p
 	no_gpu_is_said_where_nothing_shows_one,
 	a_gpu_that_is_not_described_has_the_name_that_all_have, steps_that_warm_up_are_excluded,
 	outliers_are_excluded_and_named, each_rank_leaves_out_its_own_steps,
-	a_job_is_as_slow_as_its_slowest_rank, steps_that_get_longer_have_a_trend,
-	what_is_missing_comes_first, the_program_has_no_interpreter, nonsense_is_no_harm)
+	a_job_is_as_slow_as_its_slowest_rank, a_rank_without_operators_is_no_helper,
+	steps_that_get_longer_have_a_trend, what_is_missing_comes_first,
+	the_program_has_no_interpreter, nonsense_is_no_harm)
