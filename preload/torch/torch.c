@@ -327,9 +327,9 @@ void torch_report_missed(void)
 	loaded_objects_visit(look_at_object, &mapped);
 	if (mapped.has_libtorch) {
 		notice_add("no PyTorch operators", 0,
-			"%s: the program neither started a thread nor opened a library after it, "
-			"or "
-			"another observer was there; operators are not recorded, NVTX ranges are",
+			"%s: the program neither started a thread nor opened a library after "
+			"it, or another observer was there; operators are not recorded, NVTX "
+			"ranges are",
 			state.path);
 	}
 	end_look(&mark);
