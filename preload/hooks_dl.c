@@ -3,7 +3,8 @@
  * dlopen, only to notice new libraries: a process that never creates a thread and never initialises
  * CUDA offers no other opportunity to find PyTorch. The real function must see the caller's return
  * address, since RUNPATH, $ORIGIN and the namespace depend on it; so the stub first calls gprof's
- * function and then jumps. The next call examines what this one maps.
+ * function and then jumps. The next call, or the next thread that the program starts, examines what
+ * this one maps.
  *
  * dlclose, since a route must not lead to or from an unloaded module (resolve.c).
  */

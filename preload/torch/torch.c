@@ -320,14 +320,15 @@ void torch_report_missed(void)
 	struct mapped mapped = {0};
 	struct ring_mark mark;
 
-	if (!atomic_load(&state.is_opened) || atomic_load(&state.is_done) ||
-		hook_mode() & COLLECTOR_COLD || level() == TORCH_OFF || !begin_look(&mark)) {
+	if ((!atomic_load(&state.is_opened) && !atomic_load(&state.is_due)) ||
+		atomic_load(&state.is_done) || hook_mode() & COLLECTOR_COLD ||
+		level() == TORCH_OFF || !begin_look(&mark)) {
 		return;
 	}
 	loaded_objects_visit(look_at_object, &mapped);
 	if (mapped.has_libtorch) {
 		notice_add("no PyTorch operators", 0,
-			"%s: the program neither started a thread nor opened a library after "
+			"%s: gprof saw the program start no thread and open no library after "
 			"it, or another observer was there; operators are not recorded, NVTX "
 			"ranges are",
 			state.path);

@@ -63,7 +63,10 @@ void torch_look_late(void);
  */
 void torch_look_opened(void);
 
-/* The program exits: a libtorch whose operators were not recorded is a notice. As that function. */
+/*
+ * The program exits: a libtorch whose operators were not recorded is a notice. Takes the lock of
+ * the loader's list, too.
+ */
 void torch_report_missed(void);
 
 /*

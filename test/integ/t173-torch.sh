@@ -83,7 +83,7 @@ opened_last()
 	rm -rf "$T/last"
 	GPROF_DIR=$T/last GPROF_QUIET=1 LD_PRELOAD=$(preload) "$B/torch/fake_host" "$1" "$PWD/$B/torch/GOOD/libtorch_cpu.so" >"$T/out" &&
 		"$B/torch/ops" "$T/last"/*.gprof >"$T/last.ops"
-	echo "$(grep -c '"kind": "op"' "$T/last.ops") $(grep -c 'no PyTorch operators.*GOOD/libtorch_cpu.so: the program neither' "$T/last.ops")"
+	echo "$(grep -c '"kind": "op"' "$T/last.ops") $(grep -c 'no PyTorch operators.*GOOD/libtorch_cpu.so: gprof saw the program start no thread' "$T/last.ops")"
 }
 last_with_thread() { same "3 0" "$(opened_last last-thread)"; }
 last_without_thread() { same "0 1" "$(opened_last last)"; }

@@ -4,8 +4,8 @@
  * usage: fake_host NR_OPS LIBRARY...
  *        fake_host beside LIBRARY SECOND    another thread opens SECOND while callbacks are
  * switched
- *        fake_host last|last-thread LIBRARY    opens nothing after it, while the recorder runs, and
- * starts a thread; three operators
+ *        fake_host last|last-thread LIBRARY    opens LIBRARY while the recorder runs and nothing
+ * after it, starts a thread if asked, and runs three operators
  */
 #include <dlfcn.h>
 #include <pthread.h>
