@@ -56,6 +56,7 @@ static void take_enter(void *context, const struct op *op)
 		op->is & OP_IS_OPERATOR &&
 		op_kind(op->name, op->framework, op->scope)->class != OP_DATALOADER;
 	headline->at->has_torch |= op->framework == GPROF_FRAMEWORK_TORCH;
+	headline->at->has_compiled |= op_is_compiled(op->name, op->framework, op->scope);
 	budget_enter(&headline->budget, op);
 }
 
@@ -390,6 +391,7 @@ static void add_process(const struct headline_process *at, struct headline_figur
 	figures->slow_name = figures->slow_name ? figures->slow_name : at->slow_name;
 	figures->wait_name = figures->wait_name ? figures->wait_name : at->wait_name;
 	figures->has_torch |= at->has_torch;
+	figures->has_compiled |= at->has_compiled;
 	figures->loaders |= at->loaders;
 	figures->has_operators |= at->has_operators;
 	figures->maker = figures->maker ? figures->maker : at->maker;
@@ -544,6 +546,8 @@ void headline_set_steps(
 static void add_outlier(const struct headline_step *step, struct headline_figures *figures)
 {
 	figures->nr_outlier_rows++;
+	figures->outlier_ns += step->ns;
+	figures->outlier_compilation_ns += step->parts[BUDGET_HOST + HOST_COMPILATION];
 	for (unsigned int k = 0; k < NR_PHASES; k++) {
 		figures->outlier_phases[k] += step->phases[k];
 	}

@@ -61,6 +61,7 @@ struct headline_process {
 	uint32_t slow_name, wait_name; /* calls with most time in the budget; 0: none */
 	uint8_t maker;		       /* enum device_maker */
 	bool has_torch;
+	bool has_compiled;  /* code that torch.compile made */
 	bool has_operators; /* beside user ranges, steps and loaders */
 	bool has_calls;	    /* it called CUDA, HIP or another GPU library */
 	bool has_steps, has_gpu, has_ops;
@@ -102,12 +103,13 @@ struct headline_figures {
 	bool has_lost;		       /* a process has unknown idle time, see budget.h */
 	uint32_t slow_name, wait_name; /* as in headline_process, of the first that has one */
 	uint8_t maker; /* enum device_maker, of the first process in which it is known */
-	bool has_torch, has_operators; /* any of them has */
-	unsigned int loaders;	       /* bits of enum op_loader, of all of them */
+	bool has_torch, has_compiled, has_operators; /* any of them has */
+	unsigned int loaders;			     /* bits of enum op_loader, of all of them */
 	uint64_t phases_ns, phases[NR_PHASES];
-	uint64_t nr_outlier_rows, outlier_phases[NR_PHASES]; /* of the outliers of each process */
-	double flops_per_s, mfu_pct;			     /* below 0: unknown */
-	bool lacks_sizes; /* therefore they are unknown, as in headline_flops */
+	/* Of the outliers of each process */
+	uint64_t nr_outlier_rows, outlier_ns, outlier_compilation_ns, outlier_phases[NR_PHASES];
+	double flops_per_s, mfu_pct; /* below 0: unknown */
+	bool lacks_sizes;	     /* therefore they are unknown, as in headline_flops */
 };
 
 struct headline {
@@ -176,8 +178,8 @@ size_t headline_nr_steps(const struct headline_figures *figures);
 /* ---- its lines ---- */
 
 /* The numbers of shares of parts of the budget, and of phases. */
-#define HEADLINE_NR_GPU_SHARES	 17u
-#define HEADLINE_NR_CPU_SHARES	 8u
+#define HEADLINE_NR_GPU_SHARES	 18u
+#define HEADLINE_NR_CPU_SHARES	 9u
 #define HEADLINE_NR_PHASE_SHARES 5u
 #define HEADLINE_NR_WAIT_SHARES	 2u /* of the communication, where they are known */
 

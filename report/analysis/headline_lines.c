@@ -45,6 +45,7 @@ static const struct figure_share headline_gpu_shares[HEADLINE_NR_GPU_SHARES] = {
 	{"computing", BUDGET_COMPUTING, BUDGET_COMPUTING},
 	[COMMUNICATION] = {"exposed communication", BUDGET_TRANSFER, BUDGET_RANK_WAIT},
 	{"exposed copies", BUDGET_UPLOAD, BUDGET_SET},
+	{"compilation", BUDGET_HOST + HOST_COMPILATION, BUDGET_HOST + HOST_COMPILATION},
 	{"start-up", BUDGET_HOST + HOST_STARTUP, BUDGET_HOST + HOST_STARTUP},
 	{"allocation", BUDGET_HOST + HOST_ALLOCATION, BUDGET_HOST + HOST_ALLOCATION},
 	{"waits", BUDGET_HOST + HOST_WAIT, BUDGET_HOST + HOST_WAIT},
@@ -66,6 +67,7 @@ static const struct figure_share headline_cpu_shares[HEADLINE_NR_CPU_SHARES] = {
 	{"in the data loader", BUDGET_HOST + HOST_LOADER, BUDGET_HOST + HOST_LOADER},
 	[CPU_COMMUNICATION] = {"in communication", BUDGET_TRANSFER, BUDGET_RANK_WAIT},
 	{"waiting for Python's lock", BUDGET_HOST + HOST_GIL, BUDGET_HOST + HOST_GIL},
+	{"compiling", BUDGET_HOST + HOST_COMPILATION, BUDGET_HOST + HOST_COMPILATION},
 	{"in garbage collection", BUDGET_HOST + HOST_GC, BUDGET_HOST + HOST_GC},
 	{"in CUDA calls", BUDGET_HOST + HOST_STARTUP, BUDGET_HOST + HOST_CALL},
 	{"in OS calls", BUDGET_HOST + HOST_OS, BUDGET_HOST + HOST_OS},
@@ -294,11 +296,25 @@ void headline_add_step(struct figure_lines *lines, const struct headline_figures
 	figure_lines_end(lines);
 }
 
-/* Adds the phase that most of the time beyond that of other steps is of, if there is one. */
-static void add_outlier_phase(struct figure_lines *lines, const struct headline_figures *figures)
+/* Is most of the time beyond that of other steps compilation? */
+static bool is_compilation(const struct headline_figures *figures)
+{
+	double more_ns =
+		(double)figures->outlier_ns - figures->mean_ns * (double)figures->nr_outlier_rows;
+
+	return 2 * (double)figures->outlier_compilation_ns > more_ns &&
+	       figures->outlier_compilation_ns;
+}
+
+/* Adds what most of the time beyond that of other steps is: compilation, or a phase, if any. */
+static void add_outlier_cause(struct figure_lines *lines, const struct headline_figures *figures)
 {
 	double nr = (double)figures->nr_step_rows, more_ns[NR_PHASES], all_ns = 0;
 
+	if (is_compilation(figures)) {
+		figure_lines_add(lines, "mostly compilation");
+		return;
+	}
 	for (unsigned int k = 0; figures->has_phases && nr > 0 && k < NR_PHASES; k++) {
 		more_ns[k] = (double)figures->outlier_phases[k] -
 			     (double)figures->phases[k] * (double)figures->nr_outlier_rows / nr;
@@ -339,7 +355,7 @@ void headline_add_outliers(struct figure_lines *lines, const struct headline_fig
 		100 * (double)series->outliers_ns /
 			((double)series->outliers_ns + (double)figures->counted_ns));
 	figure_lines_add(lines, item);
-	add_outlier_phase(lines, figures);
+	add_outlier_cause(lines, figures);
 	figure_lines_add(lines,
 		figures->has_all_parts ? "excluded from the median above" : "excluded above");
 	figure_lines_end(lines);
@@ -385,6 +401,7 @@ const struct table_column headline_columns[HEADLINE_NR_COLUMNS] = {
 	SHARE("exposed_communication", "Exposed communication",
 		"communication runs and no other GPU activity"),
 	SHARE("exposed_copies", "Exposed copies", "copies or memsets run and no computing kernel"),
+	SHARE("idle_compilation", "Idle, compilation", "PyTorch compiles (torch.compile)"),
 	SHARE("idle_startup", "Idle, start-up", "the host is in a long call that does not recur"),
 	SHARE("idle_allocation", "Idle, allocation",
 		"the host allocates, frees, loads or compiles"),
@@ -406,6 +423,8 @@ const struct table_column headline_columns[HEADLINE_NR_COLUMNS] = {
 	SHARE("cpu_dataloader", "CPU, data loader", "without a GPU: in the data loader"),
 	SHARE("cpu_communication", "CPU, communication", "without a GPU: in a collective"),
 	SHARE("cpu_gil", "CPU, Python's lock", "without a GPU: waiting for Python's lock (GIL)"),
+	SHARE("cpu_compilation", "CPU, compilation",
+		"without a GPU: PyTorch compiles (torch.compile)"),
 	SHARE("cpu_gc", "CPU, garbage collection", "without a GPU: Python's garbage is collected"),
 	SHARE("cpu_calls", "CPU, CUDA calls", "without a GPU: in a CUDA call"),
 	SHARE("cpu_os", "CPU, OS calls", "without a GPU: in a call of the operating system"),

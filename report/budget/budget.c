@@ -46,6 +46,8 @@ const struct budget_part_text budget_part_texts[NR_BUDGET_PARTS] = {
 	[BUDGET_COMMUNICATION] = {"communication", "Communication", "and nothing else runs"},
 	[BUDGET_RANK_WAIT] = {"rank_wait", "Communication: waiting for a rank",
 		"a rank comes later, and nothing else runs"},
+	[BUDGET_HOST + HOST_COMPILATION] = {"compilation", "Idle: compilation",
+		"PyTorch compiles (torch.compile), and all that it does for that"},
 	[BUDGET_HOST + HOST_STARTUP] = {"startup", "Idle: start-up",
 		"the host is in a long call that does not recur"},
 	[BUDGET_HOST + HOST_ALLOCATION] = {"allocation", "Idle: allocation",
@@ -591,7 +593,7 @@ static inline void see(struct budget *budget, uint64_t begin, uint64_t end)
 
 bool budget_wants_covered(uint32_t name, uint8_t framework, uint8_t scope)
 {
-	return host_collective_library_of(name) ||
+	return host_collective_library_of(name) || op_is_compilation(name, framework, scope) ||
 	       op_class(name, framework, scope) == OP_DATALOADER;
 }
 
@@ -615,6 +617,9 @@ void budget_enter(struct budget *budget, const struct op *op)
 			add_owned(budget, BUDGET_OWNED_COMMUNICATION, begin, end,
 				&(struct budget_site){end, site_of(budget, 0, NULL, op)});
 		}
+	} else if (op_is_whole_compilation(op)) {
+		add_owner(budget, HOST_COMPILATION, begin, end, site_of(budget, 0, NULL, op));
+		add_state(budget, slot, HOST_COMPILATION, begin, end);
 	} else if (op_class(op->name, op->framework, op->scope) == OP_DATALOADER) {
 		add_owner(budget, HOST_LOADER, begin, end, site_of(budget, 0, NULL, op));
 		budget->loaders |= op_loader_of(op->name);

@@ -130,6 +130,16 @@ struct budget_gap {
 	struct budget_site launch, owners[GAP_OWNER_STATES];
 };
 
+/*
+ * Does on_owned get the time of that state in the gap, owner by owner? So it does of all states
+ * that have owners but calls of the operating system in gaps that a wait opened.
+ */
+static inline bool budget_is_divided(const struct budget_gap *gap, unsigned int state)
+{
+	return state < NR_HOST_STATES && gap_owners_has((enum host_state)state) &&
+	       (state != HOST_OS || !gap->is_drained);
+}
+
 /* Work that has owners while nothing else runs: parts of enum budget_part that it may be of. */
 enum budget_owned {
 	BUDGET_OWNED_UPLOADS,
@@ -223,8 +233,8 @@ struct budget {
 	/* Gets each gap of a step that is closed, from the last to the first; may be NULL. */
 	void (*on_gap)(void *context, const struct budget_gap *gap);
 	/*
-	 * Gets the times of parts that have owners, with site_of: where they come from. So it does
-	 * of calls of the operating system in gaps that no wait opened, which on_gap has in sum.
+	 * Gets the times of parts that have owners, with site_of: where they come from. Those of a
+	 * gap come before it: see budget_is_divided.
 	 */
 	void (*on_owned)(void *context, const struct budget_step *step, enum budget_part part,
 		const struct budget_site *site, uint64_t ns);
@@ -311,9 +321,10 @@ static inline uint64_t budget_communication(const uint64_t parts[NR_BUDGET_PARTS
 
 /*
  * A process alone does not show whom it waited for, so it has the other parts, numbered as in
- * budget_lone_part. Waits for Python's lock came later and are a fact of their own (reduced.h).
+ * budget_lone_part. Waits for Python's lock and compilations came later and are facts of their own
+ * (reduced.h).
  */
-#define NR_BUDGET_LONE_PARTS (NR_BUDGET_PARTS - 3u)
+#define NR_BUDGET_LONE_PARTS (NR_BUDGET_PARTS - 4u)
 
 /* Numbers in files: parts that came later are the last. */
 static inline unsigned int budget_lone_part(unsigned int number)
@@ -322,8 +333,8 @@ static inline unsigned int budget_lone_part(unsigned int number)
 
 	return number < BUDGET_TRANSFER		   ? number
 	       : number == BUDGET_TRANSFER	   ? (unsigned int)BUDGET_COMMUNICATION
-	       : number + 2 < gil		   ? number + 2
-	       : number < NR_BUDGET_LONE_PARTS - 1 ? number + 4
+	       : number + 3 < gil		   ? number + 3
+	       : number < NR_BUDGET_LONE_PARTS - 1 ? number + 5
 						   : gc;
 }
 

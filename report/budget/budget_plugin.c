@@ -10,6 +10,7 @@ static enum budget_plugin_part plugin_part_of(unsigned int state)
 	switch (state) {
 	case HOST_LOADER:
 		return BUDGET_PLUGIN_DATALOADER;
+	case HOST_COMPILATION:
 	case HOST_OPERATOR:
 	case HOST_RANGE:
 		return BUDGET_PLUGIN_CPU;

@@ -224,22 +224,35 @@ static void add_parts(struct budget_step *step, const struct budget_gap *gap)
 	}
 }
 
-static void give_os_calls(void *context, const struct budget_site *site, uint64_t ns)
-{
-	const struct sweep *sweep = context;
+/* For gap_owners_divide. */
+struct giving {
+	const struct sweep *sweep;
+	enum budget_part part;
+};
 
-	sweep->budget->on_owned(
-		sweep->budget->gap_context, sweep->step, BUDGET_HOST + HOST_OS, site, ns);
+static void give(void *context, const struct budget_site *site, uint64_t ns)
+{
+	const struct giving *giving = context;
+	const struct budget *budget = giving->sweep->budget;
+
+	budget->on_owned(budget->gap_context, giving->sweep->step, giving->part, site, ns);
 }
 
-static void add_os_calls(struct sweep *sweep, const struct budget_gap *gap)
+/* Many calls may share a gap: each gets its part of it. */
+static void add_owners(struct sweep *sweep, const struct budget_gap *gap)
 {
 	static const struct budget_site unknown = {.site = BUDGET_SITE_UNKNOWN};
-	const struct gap_owner of = {.begin = gap->begin, .end = gap->end, .state = HOST_OS};
-	uint64_t ns = gap->ns[HOST_OS];
 
-	if (!gap_owners_divide(&sweep->budget->owners, &of, ns, give_os_calls, sweep)) {
-		give_os_calls(sweep, &unknown, ns);
+	for (unsigned int i = 0; i < NR_HOST_STATES; i++) {
+		const struct gap_owner of = {
+			.begin = gap->begin, .end = gap->end, .state = (uint8_t)i};
+		struct giving giving = {sweep, BUDGET_HOST + i};
+
+		if (gap->ns[i] && budget_is_divided(gap, i) &&
+			!gap_owners_divide(
+				&sweep->budget->owners, &of, gap->ns[i], give, &giving)) {
+			give(&giving, &unknown, gap->ns[i]);
+		}
 	}
 }
 
@@ -264,8 +277,8 @@ static void add_gap(struct sweep *sweep, uint64_t begin, uint64_t end)
 		return;
 	}
 	memset(gap.owners, 0, sizeof(gap.owners));
-	if (budget->on_owned && gap.ns[HOST_OS] && !gap.is_drained) {
-		add_os_calls(sweep, &gap);
+	if (budget->on_owned && gap.is_of_host) {
+		add_owners(sweep, &gap);
 	}
 	if (budget->site_of && gap.is_of_host) {
 		gap_owners_find(&sweep->budget->owners, begin, end, gap.owners);

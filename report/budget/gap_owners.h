@@ -33,8 +33,8 @@ struct gap_owners {
 void gap_owners_fini(struct gap_owners *owners);
 
 /*
- * Do times of a state have owners? Those of start-up, allocation, waits, copies that wait,
- * collections, loaders and calls of the operating system do.
+ * Do times of a state have owners? Those of compilation, start-up, allocation, waits, copies that
+ * wait, collections, loaders and calls of the operating system do.
  */
 static inline bool gap_owners_has(enum host_state state)
 {

@@ -106,14 +106,6 @@ static void add_launch(
 	add(places, cost, taken->group, &taken->gap->launch, !taken->gap->is_cut, ns);
 }
 
-static void add_state(struct gap_places *places, enum gap_cost cost, const struct taken *taken,
-	enum host_state state, uint64_t ns)
-{
-	const struct budget_site *owner = &taken->gap->owners[state];
-
-	add(places, cost, taken->group, owner, owner->end != 0, ns);
-}
-
 /* Returns the time that the wait cost which opened the gap. */
 static uint64_t drained(const struct budget_gap *gap)
 {
@@ -147,12 +139,8 @@ void gap_places_take(
 			ns[HOST_LAUNCH] + ns[HOST_CALL] + ns[HOST_OPERATOR] + user);
 		add_launch(places, GAP_COST_USER, &taken, user);
 	}
-	add_state(places, GAP_COST_WAIT, &taken, HOST_WAIT, ns[HOST_WAIT] + drained(gap));
-	add_state(places, GAP_COST_UPLOAD, &taken, HOST_STAGING, ns[HOST_STAGING]);
-	add_state(places, GAP_COST_GC, &taken, HOST_GC, ns[HOST_GC]);
-	add_state(places, GAP_COST_LOADER, &taken, HOST_LOADER, ns[HOST_LOADER]);
-	add_state(places, GAP_COST_ALLOCATION, &taken, HOST_ALLOCATION, ns[HOST_ALLOCATION]);
-	add_state(places, GAP_COST_STARTUP, &taken, HOST_STARTUP, ns[HOST_STARTUP]);
+	add(places, GAP_COST_WAIT, group, &gap->owners[HOST_WAIT], gap->owners[HOST_WAIT].end != 0,
+		drained(gap));
 }
 
 void gap_places_take_owned(struct gap_places *places, enum gap_cost cost,

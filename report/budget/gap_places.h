@@ -27,6 +27,7 @@ enum gap_cost {
 	GAP_COST_OS,	 /* calls of the operating system, in gaps that no wait opened */
 	GAP_COST_UPLOAD, /* calls that wait for copies to the GPU, and these */
 	GAP_COST_GC,
+	GAP_COST_COMPILATION,
 	GAP_COST_LOADER,
 	GAP_COST_ALLOCATION,
 	GAP_COST_STARTUP,
@@ -81,7 +82,7 @@ uint32_t gap_places_find(struct gap_places *places, const struct gap_place_key *
 /* From the last gap to the first, as budget.on_gap gets them. The group is that of its step. */
 void gap_places_take(
 	struct gap_places *places, const struct budget_gap *gap, struct gap_group group);
-/* Takes times as budget.on_owned gets them: copies, communication, calls of the system. */
+/* Takes times as budget.on_owned gets them, those of a gap before the gap. */
 void gap_places_take_owned(struct gap_places *places, enum gap_cost cost,
 	const struct budget_site *site, uint64_t ns, struct gap_group group);
 

@@ -110,7 +110,8 @@ static inline void go_before(
 static inline unsigned int counting(
 	const struct host_sweep *sweep, unsigned int slot, unsigned int of)
 {
-	const unsigned int code = 1u << HOST_GC | 1u << HOST_LOADER | 1u << HOST_OPERATOR;
+	const unsigned int code =
+		1u << HOST_COMPILATION | 1u << HOST_GC | 1u << HOST_LOADER | 1u << HOST_OPERATOR;
 
 	if (of == HOST_OTHERS) {
 		return host_states_waits_for_work(sweep->states, slot) ? sweep->has[slot] & ~WAITS

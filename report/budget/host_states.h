@@ -19,14 +19,15 @@
 
 /* The innermost state first: an earlier one hides a later one of the same thread. */
 enum host_state {
-	HOST_STARTUP,	 /* a long call of a kind that does not come again */
-	HOST_ALLOCATION, /* calls that allocate, free, load or compile */
-	HOST_WAIT,	 /* calls that wait for the GPU, and copies that read back */
-	HOST_STAGING,	 /* copies to the GPU that return after it has read the memory */
-	HOST_LAUNCH,	 /* launches, copies and sets */
-	HOST_CALL,	 /* other calls of CUDA or HIP */
-	HOST_GIL,	 /* waits for Python's lock, where calls of the system were recorded */
-	HOST_GC,	 /* collects Python's garbage */
+	HOST_COMPILATION, /* PyTorch compiles; hides what it does for that */
+	HOST_STARTUP,	  /* a long call of a kind that does not come again */
+	HOST_ALLOCATION,  /* calls that allocate, free, load or compile */
+	HOST_WAIT,	  /* calls that wait for the GPU, and copies that read back */
+	HOST_STAGING,	  /* copies to the GPU that return after it has read the memory */
+	HOST_LAUNCH,	  /* launches, copies and sets */
+	HOST_CALL,	  /* other calls of CUDA or HIP */
+	HOST_GIL,	  /* waits for Python's lock, where calls of the system were recorded */
+	HOST_GC,	  /* collects Python's garbage */
 	HOST_LOADER,
 	HOST_OPERATOR,
 	HOST_OS,    /* calls of the operating system, where they were recorded */
@@ -44,8 +45,8 @@ enum host_state {
  */
 static inline bool host_state_is_of_wait(unsigned int state)
 {
-	return state != HOST_WAIT && state != HOST_STARTUP && state != HOST_LOADER &&
-	       state != HOST_GC && state != HOST_GIL;
+	return state != HOST_WAIT && state != HOST_STARTUP && state != HOST_COMPILATION &&
+	       state != HOST_LOADER && state != HOST_GC && state != HOST_GIL;
 }
 
 /* Zero-initialized. */
@@ -123,10 +124,10 @@ void host_sweep_begin(struct host_sweep *sweep, struct host_states *states);
 /*
  * Adds the time from `begin` to `end` to ns[NR_HOST_STATES + 1] by state: by what the thread of
  * `slot` did; where it did nothing that is recorded, by what others that launch did, and by
- * operators, loaders and collections of the rest. While a thread collects garbage, no other runs
- * Python, so a wait for Python's lock is then a wait for the collection. HOST_OTHERS: by what any
- * thread did. Times must fall from call to call. Opens the samples of `code` that lie in user code,
- * in the data loader or in waits for Python's lock; NULL: there are none.
+ * operators, loaders, compilations and collections of the rest. While a thread collects garbage, no
+ * other runs Python, so a wait for Python's lock is then a wait for the collection. HOST_OTHERS: by
+ * what any thread did. Times must fall from call to call. Opens the samples of `code` that lie in
+ * user code, in the data loader or in waits for Python's lock; NULL: there are none.
  */
 void host_sweep_add(struct host_sweep *sweep, unsigned int slot, uint64_t begin, uint64_t end,
 	uint64_t *ns, struct code_samples *code);

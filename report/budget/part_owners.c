@@ -69,13 +69,11 @@ static void add(struct part_owners *owners, const struct budget_step *step, unsi
 static void on_gap(void *context, const struct budget_gap *gap)
 {
 	for (unsigned int i = 0; i < NR_BUDGET_IDLE; i++) {
-		bool has_owner = i <= NR_HOST_STATES && gap_owners_has((enum host_state)i);
+		uint32_t site = i == HOST_OS ? gap->owners[i].site : gap->launch.site;
 
-		if (i == HOST_OS && !gap->is_drained) {
-			continue; /* on_owned gets it call by call */
+		if (!budget_is_divided(gap, i)) {
+			add(context, gap->step, BUDGET_HOST + i, site, gap->ns[i]);
 		}
-		add(context, gap->step, BUDGET_HOST + i,
-			has_owner ? gap->owners[i].site : gap->launch.site, gap->ns[i]);
 	}
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where most of each part of a time budget comes from, in the steps that count. The owner of waits,
- * allocation, start-up, the data loader and calls of the operating system is the call (with its
- * file) or operator that the host was in for most of a gap, that of other idle time the launch of
- * the work that ends the gap. A copy belongs to its call, communication to its kernel. With each
+ * allocation, start-up, compilation, the data loader and calls of the operating system is the call
+ * (with its file) or operator that the host was in, that of other idle time the launch of the work
+ * that ends the gap. A copy belongs to its call, communication to its kernel. With each
  * stand the operator and the Python line around it.
  *
  * Memory: 400 bytes for each place.

@@ -157,6 +157,30 @@ static bool find_is_user(uint32_t name, uint8_t framework, uint8_t scope, enum o
 	       !begins_with(string_pool_text(name, NULL), "ProfilerStep#");
 }
 
+static bool find_is_compilation(const char *name)
+{
+	static const char suffix[] = " (dynamo_timed)", in_pool[] = "compile_file";
+	size_t nr_bytes = strlen(name), nr_suffix = sizeof(suffix) - 1;
+
+	return nr_bytes > nr_suffix && !strcmp(name + nr_bytes - nr_suffix, suffix) &&
+	       !begins_with(name, in_pool);
+}
+
+bool op_is_whole_compilation(const struct op *op)
+{
+	const struct op *outer = op;
+
+	if (!op_is_compilation(op->name, op->framework, op->scope)) {
+		return false;
+	}
+	while ((outer = outer->parent)) {
+		if (op_is_compilation(outer->name, outer->framework, outer->scope)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static bool find_is_convolution(const char *name)
 {
 	static const char *const parts[] = {
@@ -190,6 +214,10 @@ void op_kind_find(struct op_kind *kind, uint32_t name, uint8_t framework, uint8_
 	}
 	kind->is_convolution = framework == GPROF_FRAMEWORK_TORCH &&
 			       find_is_convolution(string_pool_text(name, NULL));
+	kind->is_compilation = framework == GPROF_FRAMEWORK_TORCH &&
+			       find_is_compilation(string_pool_text(name, NULL));
+	kind->is_compiled = framework == GPROF_FRAMEWORK_TORCH &&
+			    begins_with(string_pool_text(name, NULL), OP_COMPILED_PREFIX);
 	kind->is_executor = framework == GPROF_FRAMEWORK_PADDLE && scope == OP_PADDLE_USER &&
 			    !strcmp(string_pool_text(name, NULL), "StandaloneExecutor::run");
 }
@@ -232,6 +260,12 @@ bool op_has_convolutions(const struct process *process)
 {
 	return has_name(&process->op_names, find_is_convolution) ||
 	       has_name(&process->strings, find_is_convolution);
+}
+
+bool op_has_compilations(const struct process *process)
+{
+	return has_name(&process->op_names, find_is_compilation) ||
+	       has_name(&process->strings, find_is_compilation);
 }
 
 const char *op_module_name(uint32_t name, size_t *nr_bytes)

@@ -113,6 +113,8 @@ struct op_kind {
 	bool is_convolution; /* of PyTorch, also backward */
 	uint8_t formula;     /* for flops.h: whether it has one; 0: not asked yet */
 	bool is_executor;    /* runs a static program of Paddle's on other threads */
+	bool is_compilation; /* see op_is_compilation */
+	bool is_compiled;    /* see op_is_compiled */
 	bool is_asked;	     /* for op_walk.c: `wanted` is set */
 	uint8_t wanted;	     /* as in struct op */
 };
@@ -148,6 +150,27 @@ enum op_loader {
 
 enum op_loader op_loader_of(uint32_t name);
 
+/*
+ * Does PyTorch compile in it? torch.compile marks its stages (dynamo_timed), which nest; the
+ * outermost one is a compilation. Files that its pool of threads compiles are none: the loop waits
+ * for them in another stage.
+ */
+static inline bool op_is_compilation(uint32_t name, uint8_t framework, uint8_t scope)
+{
+	return op_kind(name, framework, scope)->is_compilation;
+}
+
+/* Does it run code that torch.compile compiled? "Torch-Compiled Region: 0/2" is version 2 of code
+ * 0. */
+#define OP_COMPILED_PREFIX "Torch-Compiled Region: "
+static inline bool op_is_compiled(uint32_t name, uint8_t framework, uint8_t scope)
+{
+	return op_kind(name, framework, scope)->is_compiled;
+}
+
+/* Is it a compilation, and no stage of another one? */
+bool op_is_whole_compilation(const struct op *op);
+
 /* Does it run on a thread of its own if there are GPUs? */
 bool op_class_is_backward(enum op_class class);
 
@@ -178,9 +201,10 @@ static inline bool op_is_part(uint8_t framework, uint8_t scope)
 		       scope == OP_PADDLE_PYTHON_USER);
 }
 
-/* Does the process name any module, any convolution of PyTorch? */
+/* Does the process name any module, any convolution of PyTorch, any stage of a compilation? */
 bool op_has_modules(const struct process *process);
 bool op_has_convolutions(const struct process *process);
+bool op_has_compilations(const struct process *process);
 
 /*
  * The class and number of a module, "Linear_1" of "nn.Module: Linear_1 layers.1.fc", which are

@@ -110,6 +110,10 @@ static void add_parts(const struct reduced_process *process, struct headline_fig
 	if (process->facts[REDUCED_GIL] != UINT64_MAX) {
 		figures->parts[BUDGET_HOST + HOST_GIL] += process->facts[REDUCED_GIL];
 	}
+	if (process->facts[REDUCED_COMPILATION] != UINT64_MAX) {
+		figures->parts[BUDGET_HOST + HOST_COMPILATION] +=
+			process->facts[REDUCED_COMPILATION];
+	}
 }
 
 /* Only training goes backward or changes weights. */

@@ -27,7 +27,7 @@ struct figure_share {
 	unsigned int first, last; /* of the times: the sum of these */
 };
 
-#define FIGURE_MAX_SHARES 17u
+#define FIGURE_MAX_SHARES 18u
 
 /* Lines of their own for a printable text, which text_wrap breaks: behind a label, below it. */
 void figure_lines_add_sentence(struct figure_lines *lines, const char *label, const char *sentence);

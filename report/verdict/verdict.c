@@ -5,7 +5,7 @@
  * screen and the view `advice` call verdict_find after it, and then let it write sentences.
  *
  *   parts of the budget  -->  reach of each cause  --\
- *                                                     >--  min  -->  sorted by share  -->  sentence
+ *                                                     >--  min  -->  sorted by time  -->  sentence
  *   replay without it    -->  what a change saves  --/
  *
  * Where the replay has no prediction, the reach stands alone, as "at most". Kernels and operators
@@ -71,6 +71,7 @@ const char *const verdict_cause_names[NR_VERDICT_CAUSES] = {
 	[VERDICT_LOADER] = "loader",
 	[VERDICT_GIL] = "gil",
 	[VERDICT_GC] = "garbage_collection",
+	[VERDICT_COMPILATION] = "compilation",
 	[VERDICT_OS] = "os_calls",
 	[VERDICT_READBACK] = "sync_readback",
 	[VERDICT_ALLOCATION] = "alloc_free",
@@ -93,6 +94,7 @@ static const enum replay_removal removals[NR_VERDICT_CAUSES] = {
 	[VERDICT_LOADER] = REPLAY_NO_LOADER,
 	[VERDICT_GIL] = NR_REPLAY_REMOVALS,
 	[VERDICT_GC] = NR_REPLAY_REMOVALS,
+	[VERDICT_COMPILATION] = NR_REPLAY_REMOVALS,
 	[VERDICT_OS] = NR_REPLAY_REMOVALS,
 	[VERDICT_READBACK] = REPLAY_NO_SYNC,
 	[VERDICT_ALLOCATION] = NR_REPLAY_REMOVALS,
@@ -187,12 +189,23 @@ static void on_gap(void *context, const struct budget_gap *gap)
 static void on_owned(void *context, const struct budget_step *step, enum budget_part part,
 	const struct budget_site *site, uint64_t ns)
 {
-	enum gap_cost cost = part == BUDGET_UPLOAD	     ? GAP_COST_UPLOAD
-			     : part == BUDGET_DOWNLOAD	     ? GAP_COST_WAIT
-			     : part == BUDGET_HOST + HOST_OS ? GAP_COST_OS
-							     : GAP_COST_COMMUNICATION;
+	static const enum gap_cost costs[NR_BUDGET_PARTS] = {
+		[BUDGET_UPLOAD] = GAP_COST_UPLOAD,
+		[BUDGET_DOWNLOAD] = GAP_COST_WAIT,
+		[BUDGET_TRANSFER] = GAP_COST_COMMUNICATION,
+		[BUDGET_COMMUNICATION] = GAP_COST_COMMUNICATION,
+		[BUDGET_HOST + HOST_COMPILATION] = GAP_COST_COMPILATION,
+		[BUDGET_HOST + HOST_STARTUP] = GAP_COST_STARTUP,
+		[BUDGET_HOST + HOST_ALLOCATION] = GAP_COST_ALLOCATION,
+		[BUDGET_HOST + HOST_WAIT] = GAP_COST_WAIT,
+		[BUDGET_HOST + HOST_STAGING] = GAP_COST_UPLOAD,
+		[BUDGET_HOST + HOST_GC] = GAP_COST_GC,
+		[BUDGET_HOST + HOST_LOADER] = GAP_COST_LOADER,
+		[BUDGET_HOST + HOST_OS] = GAP_COST_OS,
+	};
 
-	advice_facts_take_owned(((struct verdict *)context)->advice.at, cost, step, site, ns);
+	advice_facts_take_owned(
+		((struct verdict *)context)->advice.at, costs[part], step, site, ns);
 }
 
 void verdict_init(void *state)
@@ -393,17 +406,23 @@ static double predicted_ns(const struct verdict *verdict, enum verdict_cause cau
 	return nr ? sum / (double)nr : -1;
 }
 
-double verdict_share_pct(const struct verdict_finding *finding)
+/* Returns what the finding saves, or costs where that is unknown. */
+static double cost_ns(const struct verdict_finding *finding)
 {
-	double ns = finding->saved_ns < 0 ? finding->reach_ns : finding->saved_ns;
-
-	return finding->step_ns > 0 ? 100 * ns / finding->step_ns : 0;
+	return finding->saved_ns < 0 ? finding->reach_ns : finding->saved_ns;
 }
 
-/* Adds a finding, unless it is too small to be shown. Each collection is measured. */
+double verdict_share_pct(const struct verdict_finding *finding)
+{
+	return finding->step_ns > 0 ? 100 * cost_ns(finding) / finding->step_ns : 0;
+}
+
+/* Adds a finding, unless it is too small to be shown. Collections and compilations are measured. */
 static void add_finding(struct verdict *verdict, struct verdict_finding finding)
 {
-	double least_pct = finding.cause == VERDICT_GC ? MIN_SAVED_PCT : MIN_REACH_PCT;
+	double least_pct = finding.cause == VERDICT_GC || finding.cause == VERDICT_COMPILATION
+				   ? MIN_SAVED_PCT
+				   : MIN_REACH_PCT;
 
 	if (100 * finding.reach_ns >= least_pct * finding.step_ns &&
 		verdict_share_pct(&finding) >= MIN_SAVED_PCT) {
@@ -464,13 +483,20 @@ static double idle(const struct verdict *verdict)
 	return ns;
 }
 
+/* What is compiled in the first step alone, or without steps, is start-up. */
+static double first_compilations(const struct verdict *verdict)
+{
+	return verdict->compiles_later ? 0 : state(verdict, HOST_COMPILATION);
+}
+
 /*
  * Returns what it takes of the step or the recording, in percent. A recording that is mostly the
  * capture of graphs is start-up, however long its calls are.
  */
 static double add_startup(struct verdict *verdict)
 {
-	double ns = state(verdict, HOST_STARTUP);
+	double compilation_ns = first_compilations(verdict);
+	double ns = state(verdict, HOST_STARTUP) + compilation_ns;
 	double capture_ns = verdict_per_step(verdict, (double)verdict->figures.capture_ns);
 
 	if (!verdict->figures.has_steps) {
@@ -481,6 +507,7 @@ static double add_startup(struct verdict *verdict)
 		verdict->is_capture = true;
 		ns = capture_ns;
 	}
+	verdict->is_compilation = 2 * compilation_ns > ns;
 	add(verdict, VERDICT_STARTUP, ns);
 	return 100 * ns / step_ns(verdict);
 }
@@ -505,51 +532,87 @@ static void add_gpu_idle(struct verdict *verdict)
 	add(verdict, VERDICT_GAPS, part(verdict, BUDGET_LATENCY));
 }
 
-/* Without a GPU operators compute, so only what a loop does outside of them is a cause. */
+/*
+ * Without a GPU operators compute, so only what a loop does outside of them is a cause, and what
+ * compiles them.
+ */
 static void add_outside(struct verdict *verdict)
 {
+	verdict->is_compilation = true;
+	add(verdict, VERDICT_STARTUP, first_compilations(verdict));
 	if (verdict->figures.has_steps && state(verdict, HOST_OPERATOR) > 0) {
 		add(verdict, VERDICT_USER, state(verdict, HOST_RANGE) + state(verdict, HOST_USER));
 		add(verdict, VERDICT_OS, state(verdict, HOST_OS));
 	}
 }
 
-/* The means per step of collections and of steps, where outliers count as well. */
-static double gc_of_all(const struct verdict *verdict, double *all_ns)
-{
-	double nr = 0, gc_ns = 0;
+/* A state in the steps of the processes that count, outliers among them. */
+struct state_of_all {
+	double ns, step_ns; /* means per step */
+	uint64_t nr_steps, nr_with;
+	bool is_later; /* some of it is not in the first step */
+};
 
-	*all_ns = 0;
+static struct state_of_all state_of_all(const struct verdict *verdict, enum host_state state)
+{
+	struct state_of_all all = {0};
+
 	for (size_t i = 0; i < verdict->headline.nr_processes; i++) {
 		const struct headline_process *at = &verdict->headline.processes[i];
 
 		for (size_t k = 0; at->is_main && k < at->nr_steps; k++) {
-			if (at->steps[k].counts || at->steps[k].is_outlier) {
-				gc_ns += (double)at->steps[k].parts[BUDGET_HOST + HOST_GC];
-				*all_ns += (double)at->steps[k].ns;
-				nr++;
+			const struct headline_step *step = &at->steps[k];
+			uint64_t ns = step->parts[BUDGET_HOST + state];
+
+			if (step->counts || step->is_outlier) {
+				all.ns += (double)ns;
+				all.step_ns += (double)step->ns;
+				all.nr_steps++;
+				all.nr_with += ns > 0;
+				all.is_later |= ns > 0 && step->place > 1;
 			}
 		}
 	}
-	*all_ns /= nr > 0 ? nr : 1;
-	return gc_ns / (nr > 0 ? nr : 1);
+	all.ns /= all.nr_steps ? (double)all.nr_steps : 1;
+	all.step_ns /= all.nr_steps ? (double)all.nr_steps : 1;
+	return all;
 }
 
 /*
- * Adds collections of garbage. Rare ones make outliers of their steps, which no part of the budget
- * and no replay has; then their cost is a share of all steps.
+ * Adds what comes rarely: it makes outliers of its steps, which no part of the budget and no replay
+ * has; then its cost is a share of all steps. `usual_ns`: in the steps of the budget.
  */
+static void add_rare(struct verdict *verdict, enum verdict_cause cause, double usual_ns,
+	const struct state_of_all *all)
+{
+	if (all->ns > usual_ns) {
+		add_finding(verdict, (struct verdict_finding){.cause = cause,
+					     .reach_ns = all->ns,
+					     .saved_ns = -1,
+					     .step_ns = all->step_ns});
+	} else {
+		add(verdict, cause, usual_ns);
+	}
+}
+
 static void add_gc(struct verdict *verdict)
 {
-	double usual_ns = state(verdict, HOST_GC), all_ns, ns = gc_of_all(verdict, &all_ns);
+	const struct state_of_all all = state_of_all(verdict, HOST_GC);
 
-	if (ns > usual_ns) {
-		add_finding(verdict, (struct verdict_finding){.cause = VERDICT_GC,
-					     .reach_ns = ns,
-					     .saved_ns = -1,
-					     .step_ns = all_ns});
-	} else {
-		add(verdict, VERDICT_GC, usual_ns);
+	add_rare(verdict, VERDICT_GC, state(verdict, HOST_GC), &all);
+}
+
+static void add_compilation(struct verdict *verdict)
+{
+	const struct state_of_all all = state_of_all(verdict, HOST_COMPILATION);
+
+	verdict->nr_compiling = all.nr_with;
+	verdict->nr_compared = all.nr_steps;
+	verdict->compiling_ns =
+		all.nr_with ? all.ns * (double)all.nr_steps / (double)all.nr_with : 0;
+	verdict->compiles_later = all.is_later;
+	if (all.is_later) {
+		add_rare(verdict, VERDICT_COMPILATION, state(verdict, HOST_COMPILATION), &all);
 	}
 }
 
@@ -578,6 +641,7 @@ static void add_idle(struct verdict *verdict)
 	add(verdict, VERDICT_GIL, state(verdict, HOST_GIL));
 	add_cpu(verdict);
 	add_gc(verdict);
+	add_compilation(verdict);
 	if (verdict->figures.has_gpu) {
 		add_gpu_idle(verdict);
 	} else {
@@ -585,13 +649,14 @@ static void add_idle(struct verdict *verdict)
 	}
 }
 
+/* What comes rarely is a share of more steps than the others, so times are compared. */
 static int by_saving(const void *a, const void *b)
 {
 	const struct verdict_finding *x = a, *y = b;
-	double x_pct = verdict_share_pct(x), y_pct = verdict_share_pct(y);
+	double x_ns = cost_ns(x), y_ns = cost_ns(y);
 
-	if (x_pct != y_pct) {
-		return x_pct > y_pct ? -1 : 1;
+	if (x_ns != y_ns) {
+		return x_ns > y_ns ? -1 : 1;
 	}
 	return x->cause < y->cause ? -1 : x->cause > y->cause;
 }
@@ -621,7 +686,12 @@ static void raise_cpu(struct verdict *verdict)
 /* Does nothing that was found save much? */
 static bool saves_little(const struct verdict *verdict)
 {
-	return !verdict->nr || verdict_share_pct(&verdict->findings[0]) < LITTLE_PCT;
+	for (size_t i = 0; i < verdict->nr; i++) {
+		if (verdict_share_pct(&verdict->findings[i]) >= LITTLE_PCT) {
+			return false;
+		}
+	}
+	return true;
 }
 
 /* Does a kernel have no name? The table of kernels tells such ones apart by numbers. */

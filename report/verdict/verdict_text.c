@@ -43,6 +43,7 @@ static const unsigned int costs_of[NR_VERDICT_CAUSES] = {
 	[VERDICT_STARTUP] = 1u << GAP_COST_STARTUP,
 	[VERDICT_LOADER] = 1u << GAP_COST_LOADER,
 	[VERDICT_GC] = 1u << GAP_COST_GC,
+	[VERDICT_COMPILATION] = 1u << GAP_COST_COMPILATION,
 	[VERDICT_OS] = 1u << GAP_COST_OS,
 	[VERDICT_READBACK] = 1u << GAP_COST_WAIT,
 	[VERDICT_ALLOCATION] = 1u << GAP_COST_ALLOCATION,
@@ -114,14 +115,18 @@ static const char *launch_change(const struct verdict *verdict)
 	if (figures->launches.graphs) {
 		return "less work on the host between graphs";
 	}
-	switch (figures->maker) {
-	case DEVICE_MAKER_AMD:
-		return figures->has_torch ? "HIP graphs or torch.compile" : "HIP graphs";
-	case DEVICE_MAKER_OTHER:
-		return figures->has_torch ? "torch.compile" : "fewer and larger launches";
-	default:
-		return figures->has_torch ? "CUDA graphs or torch.compile" : "CUDA graphs";
+	if (figures->maker == DEVICE_MAKER_OTHER) {
+		return figures->has_torch && !figures->has_compiled ? "torch.compile"
+								    : "fewer and larger launches";
 	}
+	if (figures->maker == DEVICE_MAKER_AMD) {
+		return figures->has_compiled ? "HIP graphs (mode=\"reduce-overhead\")"
+		       : figures->has_torch  ? "HIP graphs or torch.compile"
+					     : "HIP graphs";
+	}
+	return figures->has_compiled ? "CUDA graphs (mode=\"reduce-overhead\")"
+	       : figures->has_torch  ? "CUDA graphs or torch.compile"
+				     : "CUDA graphs";
 }
 
 /* Pinned memory is no remedy where all of it is pinned. */
@@ -168,14 +173,17 @@ static void add_startup_sentence(
 				  ? (double)figures->nr_step_rows / (double)figures->nr_processes
 				  : 1;
 
-	buf_text(out, verdict->is_capture  ? "Capturing graphs takes "
-		      : figures->has_steps ? "Start-up takes "
-					   : "Start-up and allocation take ");
+	buf_text(out, verdict->is_capture	 ? "Capturing graphs takes "
+		      : figures->has_steps	 ? "Start-up takes "
+		      : verdict->figures.has_gpu ? "Start-up and allocation take "
+						 : "Start-up takes ");
 	advice_add_time(out, finding->reach_ns * nr_steps);
 	buf_printf(out, " (%.1f %% of the %s)", verdict_share_pct(finding),
 		figures->has_steps ? "steps" : "recording");
 	if (verdict->is_capture) {
 		buf_text(out, "; its launches run nothing");
+	} else if (verdict->is_compilation) {
+		buf_text(out, ", most of it in torch.compile");
 	} else {
 		add_call(figures->slow_name, ", most in ", out);
 	}
@@ -545,6 +553,22 @@ static const char *gc_change(const struct verdict *verdict)
 								: "a higher gc.set_threshold()";
 }
 
+/* As "PyTorch compiles in 5 of 22 steps, 4.40 s in each (TORCH_LOGS=recompiles says why)". */
+static void add_compilation(const struct verdict *verdict, struct buf *out)
+{
+	double nr = (double)verdict->nr_compiling, of = (double)verdict->nr_compared;
+
+	if (nr == of) {
+		buf_text(out, "PyTorch compiles in every step, ");
+	} else if (verdict->figures.nr_processes == 1) {
+		buf_printf(out, "PyTorch compiles in %.0f of %.0f steps, ", nr, of);
+	} else {
+		buf_printf(out, "PyTorch compiles in %.1f %% of steps, ", 100 * nr / of);
+	}
+	advice_add_time(out, verdict->compiling_ns);
+	buf_text(out, " in each (TORCH_LOGS=recompiles says why)");
+}
+
 static void add_sentence(const struct verdict *verdict, const struct verdict_finding *finding,
 	const struct code_form *form, struct buf *out)
 {
@@ -573,6 +597,10 @@ static void add_sentence(const struct verdict *verdict, const struct verdict_fin
 	case VERDICT_GC:
 		add_gc_sentence(verdict, out);
 		add_change(verdict, finding, gc_change(verdict), out);
+		return;
+	case VERDICT_COMPILATION:
+		add_compilation(verdict, out);
+		add_change(verdict, finding, "compiling once", out);
 		return;
 	case VERDICT_OS:
 		buf_text(out, verdict->figures.has_gpu

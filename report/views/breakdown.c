@@ -250,7 +250,7 @@ static void add_steps(const struct result *result, uint64_t *parts)
 	}
 }
 
-/* Gives the facts of one process: its parts, its launches, then the waits for Python's lock. */
+/* Gives the facts of one process: its parts, its launches, then the parts that came later. */
 static void get_parts(const void *state, uint64_t *facts)
 {
 	const struct breakdown_view *view = gathered(state);
@@ -266,6 +266,8 @@ static void get_parts(const void *state, uint64_t *facts)
 			facts[i] = parts[budget_lone_part(i)];
 		}
 		facts[NR_BUDGET_LONE_PARTS + NR_BUDGET_LAUNCHES] = parts[BUDGET_HOST + HOST_GIL];
+		facts[NR_BUDGET_LONE_PARTS + NR_BUDGET_LAUNCHES + 1] =
+			parts[BUDGET_HOST + HOST_COMPILATION];
 	}
 }
 
@@ -767,7 +769,7 @@ VIEW(budget, 255) = {
 	VIEW_SHARED_STATE(struct breakdown_view, shared),
 	.shares = &view_breakdown,
 	.merge = {.get_facts = get_parts,
-		.nr_facts = NR_BUDGET_LONE_PARTS + NR_BUDGET_LAUNCHES + 1},
+		.nr_facts = NR_BUDGET_LONE_PARTS + NR_BUDGET_LAUNCHES + 2},
 	.init = init,
 	.scan = TAKES_WAITS,
 	.ops = TAKES(begin_steps),

@@ -109,6 +109,9 @@ void gen_python(struct gen *gen);
 /* Steps with collections of Python's garbage: in each one, or rarely and long. */
 void gen_gc(struct gen *gen, bool is_rare);
 
+/* Steps some of which compile by torch.compile; see gen_compile.c. */
+void gen_compile(struct gen *gen);
+
 /* Steps whose GPU waits for calls of the C library; see gen_os.c. */
 void gen_os(struct gen *gen);
 

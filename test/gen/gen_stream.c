@@ -57,6 +57,8 @@ int main(int argc, char **argv)
 		gen_gc(gen, argc > 3);
 	} else if (argc > 2 && !strcmp(argv[2], "cpu-wait")) {
 		gen_cpu_wait(gen);
+	} else if (argc > 2 && !strcmp(argv[2], "compile")) {
+		gen_compile(gen);
 	} else if (argc > 2 && !strcmp(argv[2], "gil")) {
 		gen_gil(gen);
 	} else if (argc > 2 && !strcmp(argv[2], "os")) {

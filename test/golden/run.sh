@@ -50,7 +50,7 @@ for stream in v2/*.gprof; do
 done
 # Text fits a line of 80 columns, or of as many as COLUMNS says; notes on stderr do not count.
 views=$("$report" help summary | sed -n '/^Views/,/^$/ s/^  \([a-z-]*\).*/\1/p' | paste -sd, -)
-for stream in v1/*.gprof v2/*.gprof v1/job5.sum; do
+for stream in v1/*.gprof v2/*.gprof v1/job6.sum; do
 	for width in 80 132; do
 		case $stream in
 		*.sum) set -- "$report" "$stream" ;;
@@ -153,6 +153,10 @@ golden v2/gil.json "$report" --view gil,findings --format json v2/gil.gprof
 golden v2/gil.timeline "$report" timeline -o - v2/gil.gprof
 "$report" reduce -o "$work/gil.sum" v2/gil.gprof 2>/dev/null
 golden v2/gil.sum "$report" "$work/gil.sum"
+golden v2/compile.views "$report" --wide --view headline,compilations,budget,breakdown,advice,steps v2/compile.gprof
+golden v2/compile.json "$report" --view compilations,findings --format json v2/compile.gprof
+"$report" reduce -o "$work/compile.sum" v2/compile.gprof 2>/dev/null
+golden v2/compile.sum "$report" "$work/compile.sum"
 golden v2/os.views "$report" --wide --top 4 --view headline,os-runtime,io,locks,budget,api,threads,idle-gaps v2/os.gprof
 golden v2/os.sql "$report" sql --format csv "SELECT step, start_ns, dur_ns, tid, name, result, returned, bytes, object, file, path FROM os_call WHERE step IS NULL OR step < 2 ORDER BY start_ns" v2/os.gprof
 golden v2/os.timeline "$report" timeline -o - v2/os.gprof
@@ -191,16 +195,17 @@ golden hang.views "$report" --view hang,missing-collectives --format json v1/sta
 golden hang.frames "$report" --view hang --format json v1/stall_frames.gprof
 golden nccl.over "$report" --view kernel,api --across-ranks --sort calls v1/nccl0.gprof v1/nccl1.gprof
 # job.sum is of version 1, job2.sum of version 2 and so on; all but the last are never made anew. A summary that comes
-# out otherwise than job5.sum is of another version, or of views that changed: then that is made anew.
-"$report" reduce -o "$work/job5.sum" v1/nccl0.gprof v1/nccl1.gprof $ops $small v1/hostile.gprof 2>/dev/null
+# out otherwise than job6.sum is of another version, or of views that changed: then that is made anew.
+"$report" reduce -o "$work/job6.sum" v1/nccl0.gprof v1/nccl1.gprof $ops $small v1/hostile.gprof 2>/dev/null
 if [ -n "$ACCEPT" ]; then
-	cp "$work/job5.sum" v1/job5.sum
+	cp "$work/job6.sum" v1/job6.sum
 fi
-if cmp v1/job5.sum "$work/job5.sum"; then
+if cmp v1/job6.sum "$work/job6.sum"; then
 	passed=$((passed + 1))
 else
 	failed=$((failed + 1))
 fi
+golden sum6.text "$report" --wide --top 5 v1/job6.sum
 golden sum5.text "$report" --wide --top 5 v1/job5.sum
 golden sum4.text "$report" --wide --top 5 v1/job4.sum
 # Launches without activities: their process has no idle time.

@@ -258,10 +258,11 @@ tap headline_again test/golden/traces/old_torch.json "the same first screen, old
 "$B/gen_stream" "$T/gc_rare.gprof" gc rare
 "$B/gen_stream" "$T/gil.gprof" gil
 "$B/gen_stream" "$T/os.gprof" os
-for name in gc gc_rare os; do
+"$B/gen_stream" "$T/compile.gprof" compile
+for name in gc gc_rare os compile; do
 	tap headline_again "$T/$name.gprof" "the same first screen, $name"
 done
-for name in gc gc_rare gil os; do
+for name in gc gc_rare gil os compile; do
 	tap found "$T/$name.gprof" "the same budget, findings and collections, $name"
 done
 for name in near half; do

@@ -353,6 +353,30 @@ compiled()
 	unset TORCHINDUCTOR_CACHE_DIR
 }
 
+# As many steps as PyTorch itself counts compile again, and most of their time is that.
+compiles_again()
+{
+	local nr ns
+	read -r nr ns <"$T/recompiles.out"
+	"$B/gprof-report" --view findings,compilations --format json "$T/recompiles.dump" 2>&1 | tee "$T/found" |
+		jq -e --argjson nr "$nr" --argjson ns "$ns" '.findings.rows[0] as $first |
+			([.compilations.rows[] | select(.step > 0) | .step] | unique) as $steps |
+			([.compilations.rows[] | select(.step > 0).duration_ns] | add) as $all |
+			$first.cause == "compilation" and ($steps | length) == $nr and ($first.sentence | contains(" in \($nr) of 15 steps")) and
+			$all > 0.8 * $ns and $all < $ns and ([.compilations.rows[] | select(.step > 0 and .code != "").code | split("/")[1] | tonumber] | max) >= $nr' >/dev/null ||
+		{ cat "$T/found" && return 1; }
+}
+
+recompiles()
+{
+	TORCHINDUCTOR_CACHE_DIR=$T/inductor within recompiles recompiles
+	if [ "$(tail -1 "$T/recompiles.out")" = 0 ]; then
+		tap compiles_again "recompiles: the first finding, and its steps"
+	else
+		skipped recompiles "it does not run: $(tail -1 "$T/recompiles.err")"
+	fi
+}
+
 dies()
 {
 	without dies dies &
@@ -622,6 +646,7 @@ all()
 	ddp
 	fsdp
 	compiled
+	recompiles
 }
 
 parts=("${@:2}")

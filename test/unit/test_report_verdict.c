@@ -355,6 +355,85 @@ START_TEST(what_comes_once_is_start_up)
 }
 END_TEST
 
+enum { COMPILED_STEPS = 20 };
+
+/*
+ * The findings of steps of 10 ms whose GPU works for 8 of them, from 1 ms on. Those whose bit is
+ * set in `which` first compile for 30 ms, with an operator and a call of CUDA.
+ */
+static struct table *compiling(const char *name, uint32_t which, bool has_steps)
+{
+	const uint64_t ms = 1000000;
+	struct made made = made_open(name);
+	uint32_t shape = made_shape(&made, "k", 1, 32, 16, 0);
+	uint64_t at = 100 * ms;
+
+	for (unsigned int step = 0; step < COMPILED_STEPS; step++) {
+		if (has_steps) {
+			made_step(&made, at, step);
+		}
+		if (which >> step & 1) {
+			made_op(&made, "aten::mm", at + 2 * ms, at + 3 * ms, 2);
+			add_wait(&made, at + 4 * ms, at + 5 * ms);
+			made_op(&made, "compile_fx_inner (dynamo_timed)", at + ms, at + 20 * ms, 1);
+			made_op(&made, "_compile.compile_inner (dynamo_timed)", at, at + 30 * ms,
+				0);
+			at += 30 * ms;
+		}
+		made_launch(&made, shape, at + ms / 2, 1000, at + ms, at + 9 * ms);
+		at += 10 * ms;
+	}
+	if (has_steps) {
+		made_step(&made, at, COMPILED_STEPS);
+	}
+	gen_close(made.gen, "exit");
+	return tables_of(&view_findings, made.path, false);
+}
+
+static void check_finding(
+	const struct table *table, const char *cause, double reach_ns, const char *sentence)
+{
+	size_t row = tables_find(table, "cause", cause, 0);
+
+	ck_assert_double_eq_tol(tables_cell(table, row, "reach_ns")->number, reach_ns, 1e-3);
+	ck_assert_str_eq(tables_cell(table, row, "sentence")->text, sentence);
+}
+
+/* Steps that compile are outliers, and cost all the same; all that lies within is compilation. The
+ * first step is not whole. */
+START_TEST(compiling_again_is_a_finding)
+{
+	struct table *table = compiling("again.gprof", 1u << 5 | 1u << 9 | 1u << 16, true);
+
+	ck_assert_uint_eq(tables_find(table, "cause", "compilation", 0), 0);
+	check_finding(table, "compilation", 3 * 30e6 / (COMPILED_STEPS - 1),
+		"PyTorch compiles in 3 of 19 steps, 30.00 ms in each (TORCH_LOGS=recompiles says "
+		"why); compiling once can save at most 4.737 ms per step (32.1 %)");
+	table_destroy(table);
+	table = compiling("always.gprof", ~0u, true);
+	check_finding(table, "compilation", 30e6,
+		"PyTorch compiles in every step, 30.00 ms in each (TORCH_LOGS=recompiles says "
+		"why); "
+		"compiling once can save at most 30.00 ms per step (75.0 %)");
+	table_destroy(table);
+}
+END_TEST
+
+START_TEST(compiling_without_steps_is_start_up)
+{
+	struct table *table = compiling("stepless.gprof", 1u << 1, false);
+
+	ck_assert_uint_eq(tables_find(table, "cause", "startup", 0), 0);
+	ck_assert_ptr_nonnull(strstr(tables_cell(table, 0, "sentence")->text,
+		"Start-up and allocation take 30.00 ms (13.1 % of the recording), most of it in "
+		"torch.compile"));
+	for (size_t row = 0; row < table->nr_rows; row++) {
+		ck_assert_str_ne(tables_cell(table, row, "cause")->text, "compilation");
+	}
+	table_destroy(table);
+}
+END_TEST
+
 /* Steps whose operators launch small kernels; the first screen. */
 static struct table *launching(const char *name, const char *call)
 {
@@ -758,7 +837,8 @@ UNIT_SUITE("report/verdict", idle_time_belongs_to_what_the_launching_thread_did,
 	a_cause_costs_its_parts_and_saves_no_more, places_of_a_finding_are_what_it_costs,
 	all_places_have_all_of_the_parts, more_steps_take_no_more_memory_for_places,
 	what_keeps_the_host_is_the_place, of_lost_activities_nothing_is_said_but_that,
-	what_comes_once_is_start_up, a_remedy_fits_the_device, no_graphs_where_graphs_run,
+	what_comes_once_is_start_up, compiling_again_is_a_finding,
+	compiling_without_steps_is_start_up, a_remedy_fits_the_device, no_graphs_where_graphs_run,
 	freeing_is_allocation, on_the_cpu_code_outside_of_operators_is_a_cause,
 	operators_that_take_nearly_all_without_gpus_are_a_verdict,
 	kernels_that_take_nearly_all_are_named, long_runs_on_the_cpu_are_predicted,

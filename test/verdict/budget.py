@@ -33,7 +33,7 @@ import re
 import sqlite3
 import sys
 
-STATES = ["wait", "alloc", "launch", "calls", "gil", "gc", "loader", "operators"]
+STATES = ["compile", "wait", "alloc", "launch", "calls", "gil", "gc", "loader", "operators"]
 PARTS = ["computing", "transfer", "communication", "waiting", "copies", *STATES, "user", "latency", "dependency", "unknown"]
 SLOW_LAUNCH_NS = 1_000_000
 LATENCY_NS = 10_000
@@ -47,6 +47,7 @@ LAUNCH = re.compile(r"Launch(?!HostFunc)")
 COPY = re.compile(r"^(cuda|cu|hip)Mem(cpy|set)")
 LOADER = re.compile(r"enumerate\(DataLoader|DataLoaderIter|DataPipe")
 FRAMEWORK = re.compile(r"Optimizer\.(step|zero_grad)#")
+COMPILATION = re.compile(r"^(?!compile_file).* \(dynamo_timed\)$")
 COLLECTION = re.compile(r"garbage collection of generation \d+$")
 PYTHON_ROWS = 0x40000000  # of a timeline: Python of the thread with the rest of the number
 STEP = re.compile(r"^ProfilerStep#(\d+)$")
@@ -55,7 +56,7 @@ DEVICE = {"kernel": "kernel", "gpu_memcpy": "copy", "gpu_memset": "copy"}
 Span = collections.namedtuple("Span", "begin end")
 Call = collections.namedtuple("Call", "begin end name thread correlation")
 Activity = collections.namedtuple("Activity", "begin end kind name correlation collective", defaults=[None])
-Trace = collections.namedtuple("Trace", "calls operators loaders activities steps window pid collectives pauses locks", defaults=[(), (), ()])
+Trace = collections.namedtuple("Trace", "calls operators loaders activities steps window pid collectives pauses locks compilations", defaults=[(), (), (), ()])
 Gap = collections.namedtuple("Gap", "begin end launch thread")
 # A collective of all ranks: what it has in common on each, and how many there are.
 Collective = collections.namedtuple("Collective", "key ranks")
@@ -143,7 +144,7 @@ def read_kineto(path):
     document = json.loads(text, parse_float=decimal.Decimal, strict=False)
     events = document["traceEvents"] if isinstance(document, dict) else document
     calls, operators, loaders, activities, marks, ends, pids = [], [], [], [], {}, [], collections.Counter()
-    of_calls, pauses, locks = [], [], []
+    of_calls, pauses, locks, compilations = [], [], [], []
     for event in events:
         if event.get("ph") != "X" or "ts" not in event:
             continue
@@ -162,6 +163,8 @@ def read_kineto(path):
                 marks[int(STEP.match(name)[1])] = Span(begin, end)
             elif cat == "python_function" and COLLECTION.match(name):
                 pauses.append((begin, end, (event.get("pid"), event["tid"] & ~PYTHON_ROWS)))
+            elif cat != "python_function" and COMPILATION.search(name):
+                compilations.append((begin, end, thread))
             elif cat != "python_function" and LOADER.search(name):
                 loaders.append((begin, end, thread))
             elif cat == "cpu_op" or (cat == "user_annotation" and FRAMEWORK.match(name)):
@@ -177,7 +180,7 @@ def read_kineto(path):
         ends += [begin, end]
     steps = [(number, marks[number]) for number in sorted(marks)]
     pid = pids.most_common(1)[0][0] if pids else None
-    return Trace(calls, operators, loaders, activities, steps, Span(min(ends), max(ends)) if ends else None, pid, of_calls, pauses, locks)
+    return Trace(calls, operators, loaders, activities, steps, Span(min(ends), max(ends)) if ends else None, pid, of_calls, pauses, locks, compilations)
 
 
 NSYS_COPIES = {1: "HtoD", 2: "DtoH", 8: "DtoD", 10: "PtoP"}
@@ -242,6 +245,8 @@ def threads(trace, launched):
         spans[thread].append((begin, end, "operators"))
     for begin, end, thread in trace.loaders:
         spans[thread].append((begin, end, "loader"))
+    for begin, end, thread in trace.compilations:
+        spans[thread].append((begin, end, "compile"))
     for begin, end, thread in trace.locks:
         spans[thread].append((begin, end, "gil"))
     pauses = [(begin, end, "gc") for begin, end, _ in trace.pauses]

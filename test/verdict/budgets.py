@@ -20,7 +20,7 @@ TITLES = {
     "Computing": "computing", "Communication": "communication", "Communication: transfer": "transfer",
     "Communication: waiting for a rank": "waiting", "Copies to the GPU": "copies", "Copies from the GPU": "copies",
     "Other copies": "copies", "Memsets": "copies", "Idle: waits": "wait", "Idle: start-up": "calls", "Idle: allocation": "calls",
-    "Idle: copy calls": "calls", "Idle: launches": "calls", "Idle: other calls": "calls", "Idle: garbage collection": "gc", "Idle: Python's lock": "gil",
+    "Idle: copy calls": "calls", "Idle: launches": "calls", "Idle: other calls": "calls", "Idle: garbage collection": "gc", "Idle: Python's lock": "gil", "Idle: compilation": "compile",
     "Idle: data loader": "loader",
     "Idle: operators": "operators", "Idle: user code": "user", "Idle: user code in ranges": "user", "Idle: OS calls": "user",
     "Idle: latency": "latency",
@@ -28,7 +28,7 @@ TITLES = {
 }
 CALLS = ("alloc", "launch", "calls")
 BUSY = ["computing", "transfer", "communication", "waiting", "copies"]
-PARTS = [*BUSY, "wait", "calls", "gil", "gc", "loader", "operators", "user", "latency", "dependency", "unknown"]
+PARTS = [*BUSY, "compile", "wait", "calls", "gil", "gc", "loader", "operators", "user", "latency", "dependency", "unknown"]
 # Of the idle parts, in gaps that a wait opened: no part of its own.
 DRAINED = "drained"
 # Where more launches than this have no activity, all idle time is unknown.
@@ -122,8 +122,8 @@ def differences(row, reference):
 # What a cause can cost at most.
 IDLE = ("wait", "calls", "loader", "operators", "user", "latency")
 REACH = {
-    "loader": ("loader",), "garbage_collection": ("gc",), "gil": ("gil",), "cpu_wait": ("wait", "calls", "gil", "gc", "loader", "operators", "user"), "os_calls": ("user",), "python_host": ("user",), "launch": ("calls", "operators", "user", "latency"), "comm_exposed": ("transfer", "communication"),
-    "copies_h2d": ("copies", "calls"), "alloc_free": ("calls",), "sync_readback": IDLE, "startup": IDLE, "kernels_gpu_bound": ("computing",), "operators_cpu_bound": ("operators",),
+    "loader": ("loader",), "garbage_collection": ("gc",), "gil": ("gil",), "compilation": ("compile",), "cpu_wait": ("compile", "wait", "calls", "gil", "gc", "loader", "operators", "user"), "os_calls": ("user",), "python_host": ("user",), "launch": ("calls", "operators", "user", "latency"), "comm_exposed": ("transfer", "communication"),
+    "copies_h2d": ("copies", "calls"), "alloc_free": ("calls",), "sync_readback": IDLE, "startup": ("compile", *IDLE), "kernels_gpu_bound": ("computing",), "operators_cpu_bound": ("operators",),
 }
 # Findings leave out steps of the begin and outliers, which the parts have.
 OF_OTHER_STEPS = 0.04

@@ -8,6 +8,7 @@ A training on the CPU by PyTorch with one trouble: planted_torch.py CAUSE [INIT-
     code                 Python works and waits between operators, in a range named "tokenize"
     gil, process         a thread parses JSON all the time, or a process does; between operators the loop polls, which gives
                          Python's lock away
+    recompile            torch.compile compiles in every step: ranges that its versions mark, for versions without it
     gc, storm            Python collects garbage between operators, among half a million objects, or 100,000
     log                  the loop writes to a file and waits until it is on the disk, and for whatever else its log waits for
     straggler, even      one of two ranks (RANK) that communicate by gloo at INIT-METHOD; rank 1 sleeps in its loop, or none does
@@ -38,6 +39,7 @@ from torch.utils.data import DataLoader, Dataset
 STEPS, BATCH = 12, 4
 MEASURED = slice(4, 11)
 WORK_S, CODE_S, LOG_S, LATE_S = 0.2, 0.1, 0.1, 0.2
+COMPILE_S = 0.15
 LOADER_S = {"loader10": 0.0224, "loader60": 0.3, "workers": 0.8, "storage": 0.8}
 WORDS, PRODUCTS = 10_000, 32
 CROWD, CROWDED_NS = 2 * os.cpu_count(), 100_000_000
@@ -108,6 +110,11 @@ def between():
         with record_function("tokenize"):
             sum(len(str(i)) for i in range(WORDS))
             time.sleep(CODE_S)
+    elif cause == "recompile":
+        with record_function("_compile.compile_inner (dynamo_timed)"):
+            matrix.clone()
+            with record_function("compile_fx_inner (dynamo_timed)"):
+                time.sleep(COMPILE_S)
     elif cause in OBJECTS:
         gc.collect()
     elif cause in PARSERS:

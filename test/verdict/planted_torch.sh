@@ -83,6 +83,16 @@ median_saved()
 	done | sort -n | awk '{ ns[NR] = $1 } END { print NR ? ns[int((NR + 1) / 2)] : "null" }'
 }
 
+# median_cost CAUSE NAME: what the finding says that it costs in single steps
+median_cost()
+{
+	local step
+	for step in 4 5 6 7 8 9 10; do
+		"$REPORT" summary --view findings --format json --steps $step "$T/$2" 2>/dev/null |
+			jq "[.findings.rows[] | select(.cause == \"$1\").reach_ns] | add // 0"
+	done | sort -n | awk '{ ns[NR] = $1 } END { print NR ? ns[int((NR + 1) / 2)] : "null" }'
+}
+
 # is_near HAVE WANT WHAT: within 10 %
 is_near()
 {
@@ -127,6 +137,7 @@ judge()
 	esac
 	case $1 in
 	loader*) predicts "$1" none --remove loader ;;
+	recompile) is_near "$(median_cost compilation "$1")" "$(of "$1" 2)" "recompile: what compilation costs" ;;
 	code) predicts "$1" none --scale op:tokenize=0 ;;
 	# It keeps a CPU busy, so that a program beside it is no measure.
 	storm) is_near "$(median saved_ns "$1" --scale "op:garbage collection.*=0")" "$(of "$1" 2)" "$1: whatif saves what it takes" ;;
@@ -167,7 +178,7 @@ beside()
 
 make_container
 {
-	beside none loader10 loader60 workers storage code gc storm log
+	beside none loader10 loader60 workers storage code recompile gc storm log
 	beside process gil
 	beside even straggler
 	beside bound

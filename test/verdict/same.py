@@ -33,7 +33,7 @@ GPU = {
     "exposed_copies": ["Copies to the GPU", "Copies from the GPU", "Other copies", "Memsets"],
     "idle_startup": ["Idle: start-up"], "idle_allocation": ["Idle: allocation"], "idle_wait": ["Idle: waits"],
     "idle_staging": ["Idle: copy calls"], "idle_launch": ["Idle: launches", "Idle: other calls"],
-    "idle_gil": ["Idle: Python's lock"], "idle_gc": ["Idle: garbage collection"], "idle_dataloader": ["Idle: data loader"], "idle_operators": ["Idle: operators"], "idle_os": ["Idle: OS calls"],
+    "idle_compilation": ["Idle: compilation"], "idle_gil": ["Idle: Python's lock"], "idle_gc": ["Idle: garbage collection"], "idle_dataloader": ["Idle: data loader"], "idle_operators": ["Idle: operators"], "idle_os": ["Idle: OS calls"],
     "idle_user": ["Idle: user code in ranges", "Idle: user code"], "idle_latency": ["Idle: latency"],
     "idle_dependency": ["Idle: dependencies"], "idle_unknown": ["Idle or not recorded"],
 }
@@ -41,7 +41,7 @@ PHASES = ("dataloader", "forward", "backward", "optimization", "others")
 CPU = {
     "cpu_operators": ["Idle: operators"], "cpu_dataloader": ["Idle: data loader"], "cpu_communication": GPU["exposed_communication"],
     "cpu_calls": ["Idle: start-up", "Idle: allocation", "Idle: waits", "Idle: copy calls", "Idle: launches", "Idle: other calls"],
-    "cpu_gil": ["Idle: Python's lock"], "cpu_gc": ["Idle: garbage collection"], "cpu_os": ["Idle: OS calls"], "cpu_other": ["Idle: user code in ranges", "Idle: user code", "Idle: latency", "Idle: dependencies"],
+    "cpu_compilation": ["Idle: compilation"], "cpu_gil": ["Idle: Python's lock"], "cpu_gc": ["Idle: garbage collection"], "cpu_os": ["Idle: OS calls"], "cpu_other": ["Idle: user code in ranges", "Idle: user code", "Idle: latency", "Idle: dependencies"],
 }
 # What the communication was for, where any of it is known.
 WAITS = {"transfer": ["Communication: transfer"], "rank_wait": ["Communication: waiting for a rank"]}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What torch.compile compiled: each compilation with its step, the version of the code that came of
+ * it, and its longest stage. Stages are ranges that PyTorch itself marks (dynamo_timed); they nest,
+ * and the own time of one leaves out the stages in it.
+ *
+ * The walk goes back in time, and a range comes after what it contains. So the code that runs next
+ * in the thread, "Torch-Compiled Region: 0/2", is known before what compiled it.
+ *
+ * Memory: 56 bytes for each compilation; for each thread that compiles 600, and 16 for each name of
+ * a stage.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/analysis/view.h"
+#include "report/model/time_axis.h"
+#include "report/ops/op_walk.h"
+#include "report/util/buf.h"
+#include "report/util/idmap.h"
+#include "report/util/string_pool.h"
+
+/* Stages do not lie as deep; further in they would count as a part of the one around them. */
+#define MAX_DEPTH 64u
+
+struct compilation {
+	struct process *process;
+	uint64_t begin_ns, ns, stage_ns;
+	uint32_t name, stage, code; /* of string_pool.h; code 0: unknown */
+	uint32_t place;		    /* of its step, as in phase_segment; 0: in none */
+};
+
+/* All stages of a name in a compilation, without those in them. */
+struct stage {
+	uint32_t name;
+	uint64_t ns;
+};
+
+/* The compilation of a thread that is being read. */
+struct compiling {
+	uint64_t nested_ns[MAX_DEPTH]; /* by depth: of the stages directly in the next one there */
+	struct idmap stages;	       /* struct stage, by name */
+	uint32_t code;		       /* that ran next */
+	bool is_known;
+};
+
+struct compilations_view {
+	struct view_input input;
+	struct compilation *items;
+	size_t nr, capacity;
+	struct process *process; /* that is being read */
+	struct idmap threads;	 /* struct compiling, of that process by thread */
+};
+
+/* ---- reading ---- */
+
+static bool wants(uint32_t name, uint8_t framework, uint8_t scope)
+{
+	return op_is_compiled(name, framework, scope) || op_is_compilation(name, framework, scope);
+}
+
+static struct compiling *thread_of(struct compilations_view *view, uint32_t thread)
+{
+	struct compiling *compiling = idmap_put(&view->threads, thread);
+
+	if (!compiling->is_known) {
+		compiling->is_known = true;
+		idmap_init(&compiling->stages, sizeof(struct stage));
+	}
+	return compiling;
+}
+
+/* Returns how many stages are around one. */
+static size_t depth_of(const struct op *op)
+{
+	size_t depth = 0;
+
+	for (op = op->parent; op; op = op->parent) {
+		depth += op_is_compilation(op->name, op->framework, op->scope);
+	}
+	return depth;
+}
+
+/* "0/2" of "Torch-Compiled Region: 0/2" */
+static uint32_t code_of(uint32_t name)
+{
+	const char *text = string_pool_text(name, NULL) + strlen(OP_COMPILED_PREFIX);
+
+	return string_pool_intern(text, strlen(text));
+}
+
+/* A name without " (dynamo_timed)" */
+static uint32_t stage_of(uint32_t name)
+{
+	const char *text = string_pool_text(name, NULL), *end = strrchr(text, ' ');
+
+	return string_pool_intern(text, end ? (size_t)(end - text) : strlen(text));
+}
+
+static void find_longest_stage(const struct idmap *stages, struct compilation *item)
+{
+	for (size_t i = 0; i < stages->nr; i++) {
+		const struct stage *stage = idmap_at(stages, i);
+
+		if (!item->stage || stage->ns > item->stage_ns) {
+			item->stage = stage->name;
+			item->stage_ns = stage->ns;
+		}
+	}
+}
+
+/* The code that autograd compiles is that of its own operator. */
+static void add_compilation(struct compilations_view *view, struct compiling *compiling,
+	const struct op *op, uint64_t ns)
+{
+	struct process *process = view->process;
+	struct compilation item = {.process = process,
+		.begin_ns = clock_map_time(&process->host_clock, op->begin),
+		.ns = ns,
+		.name = op->name,
+		.code = op->is & OP_IS_COVERED ? 0 : compiling->code,
+		.place = process->nr_steps > 1 ? (uint32_t)process_steps_begun(process, op->begin)
+					       : 0};
+
+	find_longest_stage(&compiling->stages, &item);
+	view->items = array_grow(view->items, view->nr, &view->capacity, sizeof(*view->items));
+	view->items[view->nr++] = item;
+	if (!(op->is & OP_IS_COVERED)) {
+		compiling->code = 0;
+	}
+	idmap_fini(&compiling->stages);
+	idmap_init(&compiling->stages, sizeof(struct stage));
+}
+
+static void begin(void *context, struct process *process)
+{
+	struct compilations_view *view = context;
+
+	view->process = process;
+	idmap_init(&view->threads, sizeof(struct compiling));
+}
+
+static void on_op(void *context, const struct op *op)
+{
+	struct compilations_view *view = context;
+	struct compiling *compiling = thread_of(view, op->thread);
+	struct clock_map *clock = &view->process->host_clock;
+	struct stage *stage;
+	size_t depth;
+	uint64_t ns;
+
+	if (op_is_compiled(op->name, op->framework, op->scope)) {
+		compiling->code = code_of(op->name);
+		return;
+	}
+	depth = depth_of(op);
+	if (depth >= MAX_DEPTH) {
+		return;
+	}
+	ns = clock_map_time(clock, op->end) - clock_map_time(clock, op->begin);
+	stage = idmap_put(&compiling->stages, op->name);
+	stage->name = op->name;
+	stage->ns += ns > compiling->nested_ns[depth] ? ns - compiling->nested_ns[depth] : 0;
+	compiling->nested_ns[depth] = 0;
+	if (depth) {
+		compiling->nested_ns[depth - 1] += ns;
+	} else {
+		add_compilation(view, compiling, op, ns);
+	}
+}
+
+static void end(void *context, struct process *process, const struct phases *phases)
+{
+	struct compilations_view *view = context;
+
+	(void)process;
+	(void)phases;
+	for (size_t i = 0; i < view->threads.nr; i++) {
+		struct compiling *compiling = idmap_at(&view->threads, i);
+
+		idmap_fini(&compiling->stages);
+	}
+	idmap_fini(&view->threads);
+}
+
+/* ---- the table ---- */
+
+enum column { PID, RANK, NAME, CODE, STEP, START, DURATION, STAGE, STAGE_TIME };
+
+static const struct table_column columns[] = {
+	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
+	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID),
+	[NAME] = TABLE_COLUMN(
+		"name", "Compilation", TABLE_NAME, .is_name = true, .help = "as PyTorch names it"),
+	[CODE] = TABLE_COLUMN("code", "Code", TABLE_NAME,
+		.help = "that came of it, as PyTorch numbers it: 0/2 is version 2 of code 0, "
+			"which had been compiled for other inputs (0/0 is the first one); unknown "
+			"for a backward pass"),
+	[STEP] = TABLE_COLUMN("step", "Step", TABLE_ID, .help = "in which it began"),
+	[START] = TABLE_COLUMN("start_ns", "Start", TABLE_TIME,
+		.help = "since the start of the recording", TABLE_MEMBER(compilation, begin_ns)),
+	[DURATION] = TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME, .is_major = true,
+		TABLE_MEMBER(compilation, ns)),
+	[STAGE] = TABLE_COLUMN("stage", "Longest stage", TABLE_NAME,
+		.help = "in it, as PyTorch names it, without the stages in that one"),
+	[STAGE_TIME] = TABLE_COLUMN("stage_ns", "Stage time", TABLE_TIME, .is_minor = true,
+		.help = "of all its stages of that name", TABLE_MEMBER(compilation, stage_ns)),
+};
+
+static void fill(void *state, struct table *table)
+{
+	struct compilations_view *view = state;
+	bool has_rank = false, has_step = false;
+
+	for (size_t i = view->nr; i-- > 0;) {
+		const struct compilation *item = &view->items[i];
+		struct table_cell *cells = table_add(table, item);
+
+		view_fill_process(item->process, cells);
+		table_set_integer(&cells[START], time_axis_time(item->process, item->begin_ns));
+		if (item->place) {
+			table_set_integer(&cells[STEP], item->process->steps[item->place - 1].step);
+		}
+		table_set_integer(&cells[NAME], stage_of(item->name));
+		table_set_integer(&cells[STAGE], stage_of(item->stage));
+		if (item->code) {
+			table_set_integer(&cells[CODE], item->code);
+		}
+		has_rank |= item->process->rank >= 0;
+		has_step |= item->place > 0;
+	}
+	table->columns[RANK].is_wide_only = !has_rank;
+	table->columns[STEP].is_wide_only = !has_step;
+	if (!table->nr_rows) {
+		table_note(table, "None was recorded.");
+	} else {
+		table_note(table, "TORCH_LOGS=recompiles says why PyTorch compiles again.");
+	}
+}
+
+static void fini(void *state)
+{
+	free(((struct compilations_view *)state)->items);
+}
+
+VIEW(compilations, 319) = {
+	.name = "compilations",
+	.subject = VIEW_ABOUT_HOST,
+	.help = "what torch.compile compiled, when, and its longest stage",
+	.about =
+		"A compilation is the outermost of the stages that PyTorch marks as it compiles. "
+		"Files that its pool of processes or threads compiles are none: the loop waits for "
+		"them in a stage.",
+	.is_empty_hidden = true,
+	.title = "Compilations by PyTorch",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct compilations_view),
+	.ops = {.begin = begin,
+		.op = on_op,
+		.op_wants = wants,
+		.has_ops = op_has_compilations,
+		.end = end},
+	.fill = fill,
+	.fini = fini,
+};
