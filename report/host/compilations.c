@@ -5,11 +5,13 @@
  * and the own time of one leaves out the stages in it.
  *
  * The walk goes back in time, and a range comes after what it contains. So the code that runs next
- * in the thread, "Torch-Compiled Region: 0/2", is known before what compiled it.
+ * in the thread, "Torch-Compiled Region: 0/2", is known before what compiled it, and with
+ * GPROF_TORCH=shapes the inputs of its CompiledFunction.
  *
  * Memory: 56 bytes for each compilation; for each thread that compiles 600, and 16 for each name of
  * a stage.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +28,8 @@
 struct compilation {
 	struct process *process;
 	uint64_t begin_ns, ns, stage_ns;
-	uint32_t name, stage, code; /* of string_pool.h; code 0: unknown */
-	uint32_t place;		    /* of its step, as in phase_segment; 0: in none */
+	uint32_t name, stage, code, inputs; /* of string_pool.h; the last two may be 0: unknown */
+	uint32_t place;			    /* of its step, as in phase_segment; 0: in none */
 };
 
 /* All stages of a name in a compilation, without those in them. */
@@ -40,7 +42,8 @@ struct stage {
 struct compiling {
 	uint64_t nested_ns[MAX_DEPTH]; /* by depth: of the stages directly in the next one there */
 	struct idmap stages;	       /* struct stage, by name */
-	uint32_t code;		       /* that ran next */
+	uint32_t code, inputs;	       /* of what ran next */
+	uint32_t region_inputs;	       /* of the code that is being read */
 	bool is_known;
 };
 
@@ -54,9 +57,17 @@ struct compilations_view {
 
 /* ---- reading ---- */
 
+/* The part of compiled code that autograd knows: its inputs are those of the code. */
+static bool is_function(uint32_t name)
+{
+	return !strcmp(string_pool_text(name, NULL), "CompiledFunction");
+}
+
 static bool wants(uint32_t name, uint8_t framework, uint8_t scope)
 {
-	return op_is_compiled(name, framework, scope) || op_is_compilation(name, framework, scope);
+	return op_is_compiled(name, framework, scope) ||
+	       op_is_compilation(name, framework, scope) ||
+	       (framework == GPROF_FRAMEWORK_TORCH && is_function(name));
 }
 
 static struct compiling *thread_of(struct compilations_view *view, uint32_t thread)
@@ -81,12 +92,13 @@ static size_t depth_of(const struct op *op)
 	return depth;
 }
 
-/* "0/2" of "Torch-Compiled Region: 0/2" */
+/* "0/2" of "Torch-Compiled Region: 0/2"; 0: it has no number, as in PyTorch 2.3. */
 static uint32_t code_of(uint32_t name)
 {
 	const char *text = string_pool_text(name, NULL) + strlen(OP_COMPILED_PREFIX);
 
-	return string_pool_intern(text, strlen(text));
+	text += strspn(text, ": ");
+	return *text ? string_pool_intern(text, strlen(text)) : 0;
 }
 
 /* A name without " (dynamo_timed)" */
@@ -114,19 +126,21 @@ static void add_compilation(struct compilations_view *view, struct compiling *co
 	const struct op *op, uint64_t ns)
 {
 	struct process *process = view->process;
+	bool is_whole = !(op->is & OP_IS_COVERED);
 	struct compilation item = {.process = process,
 		.begin_ns = clock_map_time(&process->host_clock, op->begin),
 		.ns = ns,
 		.name = op->name,
-		.code = op->is & OP_IS_COVERED ? 0 : compiling->code,
+		.code = is_whole ? compiling->code : 0,
+		.inputs = is_whole ? compiling->inputs : 0,
 		.place = process->nr_steps > 1 ? (uint32_t)process_steps_begun(process, op->begin)
 					       : 0};
 
 	find_longest_stage(&compiling->stages, &item);
 	view->items = array_grow(view->items, view->nr, &view->capacity, sizeof(*view->items));
 	view->items[view->nr++] = item;
-	if (!(op->is & OP_IS_COVERED)) {
-		compiling->code = 0;
+	if (is_whole) {
+		compiling->code = compiling->inputs = 0;
 	}
 	idmap_fini(&compiling->stages);
 	idmap_init(&compiling->stages, sizeof(struct stage));
@@ -149,8 +163,14 @@ static void on_op(void *context, const struct op *op)
 	size_t depth;
 	uint64_t ns;
 
+	if (is_function(op->name)) {
+		compiling->region_inputs = op->shape;
+		return;
+	}
 	if (op_is_compiled(op->name, op->framework, op->scope)) {
 		compiling->code = code_of(op->name);
+		compiling->inputs = compiling->region_inputs;
+		compiling->region_inputs = 0;
 		return;
 	}
 	depth = depth_of(op);
@@ -183,9 +203,94 @@ static void end(void *context, struct process *process, const struct phases *pha
 	idmap_fini(&view->threads);
 }
 
+/* ---- why it was compiled again ---- */
+
+/* Returns the compilation of the version before that one of the same code, NULL if there is none.
+ */
+static const struct compilation *find_earlier(
+	const struct compilations_view *view, const struct compilation *item)
+{
+	const char *code = string_pool_text(item->code, NULL), *version = strchr(code, '/');
+	unsigned long number = version ? strtoul(version + 1, NULL, 10) : 0;
+	char earlier[64];
+	uint32_t name;
+
+	if (!number) {
+		return NULL;
+	}
+	snprintf(earlier, sizeof(earlier), "%.*s/%lu",
+		(int)(version - code < 32 ? version - code : 32), code, number - 1);
+	name = string_pool_intern(earlier, strlen(earlier));
+	for (size_t i = 0; i < view->nr; i++) {
+		if (view->items[i].process == item->process && view->items[i].code == name) {
+			return &view->items[i];
+		}
+	}
+	return NULL;
+}
+
+/* Inputs are separated by ", ", which is not within one. Returns the length of the first. */
+static size_t input_bytes(const char *inputs)
+{
+	const char *end = strstr(inputs, ", ");
+
+	return end ? (size_t)(end - inputs) : strlen(inputs);
+}
+
+static const char *next_input(const char *input, size_t nr_bytes)
+{
+	return input[nr_bytes] ? input + nr_bytes + 2 : input + nr_bytes;
+}
+
+/* Appends as "float32[16,64] -> [24,64]"; empty: there is no such input. */
+static void add_change(
+	const char *before, size_t nr_before, const char *now, size_t nr_now, struct buf *out)
+{
+	size_t nr_type = strcspn(now, "[");
+
+	buf_text(out, out->nr_bytes ? ", " : "");
+	buf_add(out, nr_before ? before : "none", nr_before ? nr_before : 4);
+	buf_text(out, " -> ");
+	if (nr_type < nr_now && nr_type < nr_before && !memcmp(before, now, nr_type + 1)) {
+		now += nr_type;
+		nr_now -= nr_type;
+	}
+	buf_add(out, nr_now ? now : "none", nr_now ? nr_now : 4);
+}
+
+/* Appends each input that differs. */
+static void add_changes(const char *before, const char *now, struct buf *out)
+{
+	while (*before || *now) {
+		size_t nr_before = input_bytes(before), nr_now = input_bytes(now);
+
+		if (nr_before != nr_now || memcmp(before, now, nr_now) != 0) {
+			add_change(before, nr_before, now, nr_now, out);
+		}
+		before = next_input(before, nr_before);
+		now = next_input(now, nr_now);
+	}
+}
+
+static void set_changes(const struct compilations_view *view, const struct compilation *item,
+	struct table_cell *cell)
+{
+	const struct compilation *earlier = item->code ? find_earlier(view, item) : NULL;
+	struct buf text = {0};
+
+	if (earlier && earlier->inputs && item->inputs) {
+		add_changes(string_pool_text(earlier->inputs, NULL),
+			string_pool_text(item->inputs, NULL), &text);
+	}
+	if (text.nr_bytes) {
+		table_set_text(cell, text.bytes, text.nr_bytes);
+	}
+	buf_fini(&text);
+}
+
 /* ---- the table ---- */
 
-enum column { PID, RANK, NAME, CODE, STEP, START, DURATION, STAGE, STAGE_TIME };
+enum column { PID, RANK, NAME, CODE, STEP, DURATION, START, CHANGES, STAGE, STAGE_TIME };
 
 static const struct table_column columns[] = {
 	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
@@ -194,13 +299,16 @@ static const struct table_column columns[] = {
 		"name", "Compilation", TABLE_NAME, .is_name = true, .help = "as PyTorch names it"),
 	[CODE] = TABLE_COLUMN("code", "Code", TABLE_NAME,
 		.help = "that came of it, as PyTorch numbers it: 0/2 is version 2 of code 0, "
-			"which had been compiled for other inputs (0/0 is the first one); unknown "
+			"which PyTorch had compiled before (0/0 is the first one); unknown "
 			"for a backward pass"),
 	[STEP] = TABLE_COLUMN("step", "Step", TABLE_ID, .help = "in which it began"),
-	[START] = TABLE_COLUMN("start_ns", "Start", TABLE_TIME,
-		.help = "since the start of the recording", TABLE_MEMBER(compilation, begin_ns)),
 	[DURATION] = TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME, .is_major = true,
 		TABLE_MEMBER(compilation, ns)),
+	[START] = TABLE_COLUMN("start_ns", "Start", TABLE_TIME, .is_minor = true,
+		.help = "since the start of the recording", TABLE_MEMBER(compilation, begin_ns)),
+	[CHANGES] = TABLE_COLUMN("changes", "Changed inputs", TABLE_TEXT,
+		.help = "of the code, since the version before; with GPROF_TORCH=shapes, if "
+			"autograd records it"),
 	[STAGE] = TABLE_COLUMN("stage", "Longest stage", TABLE_NAME,
 		.help = "in it, as PyTorch names it, without the stages in that one"),
 	[STAGE_TIME] = TABLE_COLUMN("stage_ns", "Stage time", TABLE_TIME, .is_minor = true,
@@ -210,7 +318,7 @@ static const struct table_column columns[] = {
 static void fill(void *state, struct table *table)
 {
 	struct compilations_view *view = state;
-	bool has_rank = false, has_step = false;
+	bool has_rank = false, has_step = false, has_inputs = false;
 
 	for (size_t i = view->nr; i-- > 0;) {
 		const struct compilation *item = &view->items[i];
@@ -226,15 +334,20 @@ static void fill(void *state, struct table *table)
 		if (item->code) {
 			table_set_integer(&cells[CODE], item->code);
 		}
+		set_changes(view, item, &cells[CHANGES]);
 		has_rank |= item->process->rank >= 0;
 		has_step |= item->place > 0;
+		has_inputs |= item->inputs != 0;
 	}
 	table->columns[RANK].is_wide_only = !has_rank;
 	table->columns[STEP].is_wide_only = !has_step;
+	table->columns[CHANGES].is_wide_only = !has_inputs;
 	if (!table->nr_rows) {
 		table_note(table, "None was recorded.");
 	} else {
-		table_note(table, "TORCH_LOGS=recompiles says why PyTorch compiles again.");
+		table_note(table, "TORCH_LOGS=recompiles says why PyTorch compiles again.%s",
+			has_inputs ? ""
+				   : " With GPROF_TORCH=shapes, inputs that changed are here.");
 	}
 }
 

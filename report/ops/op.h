@@ -160,9 +160,11 @@ static inline bool op_is_compilation(uint32_t name, uint8_t framework, uint8_t s
 	return op_kind(name, framework, scope)->is_compilation;
 }
 
-/* Does it run code that torch.compile compiled? "Torch-Compiled Region: 0/2" is version 2 of code
- * 0. */
-#define OP_COMPILED_PREFIX "Torch-Compiled Region: "
+/*
+ * Does it run code that torch.compile compiled? "Torch-Compiled Region: 0/2" is version 2 of code
+ * 0. PyTorch 2.3 does not number it.
+ */
+#define OP_COMPILED_PREFIX "Torch-Compiled Region"
 static inline bool op_is_compiled(uint32_t name, uint8_t framework, uint8_t scope)
 {
 	return op_kind(name, framework, scope)->is_compiled;

@@ -90,18 +90,30 @@ static void add_ranks(struct buf *line, const struct cmd_input *input)
 	}
 }
 
+/* Returns the first rank. Without ranks it is the process with most steps: others help it. */
+static const struct process *main_process(const struct cmd_input *input)
+{
+	const struct process *most = input->processes[0];
+
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		const struct process *process = input->processes[i];
+
+		if (process->rank >= 0) {
+			return process;
+		}
+		most = process->nr_steps > most->nr_steps ? process : most;
+	}
+	return most;
+}
+
 /* Prints what ran, in one line, and what of it is missing. */
 static void print_run(const struct cmd_input *input, size_t width, struct buf *out)
 {
-	const struct process *first = input->nr_processes ? input->processes[0] : NULL;
+	const struct process *first = input->nr_processes ? main_process(input) : NULL;
 	struct buf line = {0};
 
 	if (!first) {
 		return;
-	}
-	/* Launchers have no rank, and come first. */
-	for (size_t i = 0; i < input->nr_processes && first->rank < 0; i++) {
-		first = input->processes[i]->rank >= 0 ? input->processes[i] : first;
 	}
 	if (input->nr_processes == 1) {
 		const char *host = process_fact(first, "host.name", NULL);

@@ -3,7 +3,8 @@
  * Steps of 1 ms that run what torch.compile compiled. Their GPU works from 0.11 to 0.31 ms and from
  * 0.61 to 0.90 ms:
  *
- *     0.05-0.20 ms    the code, "Torch-Compiled Region: 0/N", with a launch at 0.10 ms
+ *     0.05-0.20 ms    the code, "Torch-Compiled Region: 0/N", with a launch at 0.10 ms; its
+ *                     CompiledFunction has inputs whose size changes with each version
  *     0.40-0.70 ms    its backward pass, CompiledFunctionBackward, with a launch at 0.60 ms
  *
  * Steps 0, 8, 14 and 20 compile first: 30 ms before the code and 10 ms in the backward pass, by
@@ -52,15 +53,18 @@ void gen_compile(struct gen *gen)
 	static const char *const codes[] = {"Torch-Compiled Region: 0/0",
 		"Torch-Compiled Region: 0/1", "Torch-Compiled Region: 0/2",
 		"Torch-Compiled Region: 0/3"};
+	static const char *const inputs[] = {"float32[8,64], float32[16,64]",
+		"float32[8,64], float32[24,64]", "float32[8,64], float32[32,64]",
+		"float32[8,64], float32[32,64], float32[64]"};
 	uint64_t at = START_NS;
-	unsigned int nr = 0; /* of codes */
+	unsigned int nr = 0; /* of versions */
 
 	gen_info_bytes(gen, "process.command", "python\0train.py", 15);
 	gen_info(gen, "step.rule", "nvtx:step");
 	gen_anchor(gen, at, at, at + GEN_CUPTI_OFFSET_NS);
 	for (uint32_t i = 0; i < NR_STEPS; i++) {
 		bool compiles = i == 0 || (i > 6 && i % 6 == 2);
-		uint64_t begin;
+		uint64_t begin, dur_us;
 
 		gen_step(gen, i, at);
 		if (compiles) {
@@ -69,15 +73,21 @@ void gen_compile(struct gen *gen)
 			nr++;
 		}
 		gen_launch(gen, at + 100 * US, 10, 200, 2 * i + 1);
+		add(gen, 1, FUNCTION, "CompiledFunction", at + 60 * US, 130)->op_shape =
+			gen_op_shape(gen, inputs[nr - 1]);
 		add(gen, 0, FUNCTION, codes[nr - 1], at + 50 * US, 150);
 		begin = at + 400 * US;
 		if (compiles) {
-			add(gen, 1, USER, "backward._backward_impl (dynamo_timed)", begin + 10 * US,
+			add(gen, 2, USER, "backward._backward_impl (dynamo_timed)", begin + 10 * US,
 				10000);
 			at += 10000 * US;
 		}
 		gen_launch(gen, at + 600 * US, 10, 290, 2 * i + 2);
-		add(gen, 0, BACKWARD, "CompiledFunctionBackward", begin, (at - begin) / US + 700);
+		dur_us = (at + 700 * US - begin) / US;
+		add(gen, 1, BACKWARD, "CompiledFunctionBackward", begin, dur_us);
+		add(gen, 0, FUNCTION,
+			"autograd::engine::evaluate_function: CompiledFunctionBackward", begin,
+			dur_us);
 		at += 1000 * US;
 	}
 	gen_step(gen, NR_STEPS, at);

@@ -69,7 +69,7 @@ is $RANKS "$(jq '.breakdown_over_processes.rows[] | select(.name == "Kernel").pr
 "$REPORT" --format json "$T/job" --view headline >"$T/job.json" 2>/dev/null
 run='[.headline.rows[] | .program, .processes, .helpers, .ranks, .hosts, .span_ns, .steps, .warm_up_steps, .median_ns, .mean_ns, .p99_ns, .trend_pct, .incomplete]'
 is "$(jq -c "$run" "$T/job.json")" "$(jq -c "$run" "$T/sum.json")" "headline"
-is true "$(jq '[.headline.rows[0] | to_entries[] | select(.key | test("^(computing|exposed|idle).*_pct")).value] | length == 17 and (add - 100 | fabs < 0.1)' "$T/sum.json")" "shares of time"
+is true "$(jq '[.headline.rows[0] | to_entries[] | select(.key | test("^(computing|exposed|idle).*_pct")).value] | length == 18 and (add - 100 | fabs < 0.1)' "$T/sum.json")" "shares of time"
 is "$("$REPORT" "$T/job" 2>/dev/null | grep "^Step")" "$("$REPORT" "$T/all.sum" | sed -n 2p)" "the second line"
 
 # And so are those over ranks; only medians come from a sketch.
