@@ -9,6 +9,7 @@
  *     torch_op.c            the two functions: rows of table op
  *     torch_shape.c         shapes and types of inputs
  *     hooks_torch_memory.c  reports of its allocators
+ *     hooks_torch_compile.c stages of torch.compile
  *     live_blocks.c         the CPU allocator's blocks in use
  */
 #ifndef PRELOAD_TORCH_TORCH_H
@@ -98,6 +99,14 @@ torch_begin_fn torch_op_begin;
 /* With needs_inputs; not for ranges: some callers pass inputs with them, as gloo does. */
 torch_begin_fn torch_op_begin_shapes;
 void torch_op_end(const void *fn, void *context);
+
+/*
+ * A range of PyTorch that is no at::RecordFunction begins and ends in this thread, as a user's
+ * range does: a row of table op. `object` identifies it meanwhile. Nothing happens where PyTorch's
+ * operators are not recorded.
+ */
+void torch_range_begin(const void *object);
+void torch_range_end(const void *object, const char *name);
 
 #if defined(__aarch64__)
 #define TORCH_BEGIN(name)                                                       \

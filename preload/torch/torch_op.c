@@ -224,3 +224,37 @@ __attribute__((aligned(64))) void torch_op_end(const void *fn, void *context)
 	}
 	op_stack_set_depth(stack, depth);
 }
+
+void torch_range_begin(const void *object)
+{
+	struct op_stack *stack = torch_layout.current_thread ? enter(&ring_tls) : NULL;
+
+	if (stack) {
+		push(stack, object, 0);
+	}
+}
+
+void torch_range_end(const void *object, const char *name)
+{
+	struct ring_tls *self = &ring_tls;
+	struct op_stack *stack =
+		torch_layout.current_thread && !ring_in_profiler(self) ? op_stack_of(self) : NULL;
+	struct op_ended ended = stack ? op_stack_pop(stack, object) : (struct op_ended){0};
+	uint64_t end = clock_raw();
+
+	if (ended.begin && (hook_mode() & COLLECTOR_RECORD)) {
+		uint32_t id = op_name_intern(OP_NAME_NAMES, name);
+
+		ring_emit(&(struct gprof_row_op){.begin = ended.begin,
+				  .dur = end,
+				  .thread = ended.thread,
+				  .op_name = id,
+				  .framework_thread = ended.framework_thread,
+				  .end_thread = self->id,
+				  .depth = (uint16_t)ended.depth,
+				  .framework = GPROF_FRAMEWORK_TORCH,
+				  .scope = TORCH_SCOPE_USER,
+				  .py_stack = ended.py_stack},
+			GPROF_TABLE_op, name, id ? 0 : strlen(name));
+	}
+}

@@ -101,11 +101,13 @@ static uint32_t code_of(uint32_t name)
 	return *text ? string_pool_intern(text, strlen(text)) : 0;
 }
 
-/* A name without " (dynamo_timed)" */
+/* A name without " (dynamo_timed)", or "pytorch.wait_counter.": a stage may be there by both. */
 static uint32_t stage_of(uint32_t name)
 {
 	const char *text = string_pool_text(name, NULL), *end = strrchr(text, ' ');
+	size_t nr_prefix = strlen(OP_COUNTED_PREFIX);
 
+	text += strncmp(text, OP_COUNTED_PREFIX, nr_prefix) == 0 ? nr_prefix : 0;
 	return string_pool_intern(text, end ? (size_t)(end - text) : strlen(text));
 }
 
@@ -178,8 +180,8 @@ static void on_op(void *context, const struct op *op)
 		return;
 	}
 	ns = clock_map_time(clock, op->end) - clock_map_time(clock, op->begin);
-	stage = idmap_put(&compiling->stages, op->name);
-	stage->name = op->name;
+	stage = idmap_put(&compiling->stages, stage_of(op->name));
+	stage->name = stage_of(op->name);
 	stage->ns += ns > compiling->nested_ns[depth] ? ns - compiling->nested_ns[depth] : 0;
 	compiling->nested_ns[depth] = 0;
 	if (depth) {
@@ -330,7 +332,7 @@ static void fill(void *state, struct table *table)
 			table_set_integer(&cells[STEP], item->process->steps[item->place - 1].step);
 		}
 		table_set_integer(&cells[NAME], stage_of(item->name));
-		table_set_integer(&cells[STAGE], stage_of(item->stage));
+		table_set_integer(&cells[STAGE], item->stage);
 		if (item->code) {
 			table_set_integer(&cells[CODE], item->code);
 		}

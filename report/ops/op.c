@@ -162,8 +162,9 @@ static bool find_is_compilation(const char *name)
 	static const char suffix[] = " (dynamo_timed)", in_pool[] = "compile_file";
 	size_t nr_bytes = strlen(name), nr_suffix = sizeof(suffix) - 1;
 
-	return nr_bytes > nr_suffix && !strcmp(name + nr_bytes - nr_suffix, suffix) &&
-	       !begins_with(name, in_pool);
+	return begins_with(name, OP_COUNTED_PREFIX) ||
+	       (nr_bytes > nr_suffix && !strcmp(name + nr_bytes - nr_suffix, suffix) &&
+		       !begins_with(name, in_pool));
 }
 
 bool op_is_whole_compilation(const struct op *op)

@@ -151,10 +151,11 @@ enum op_loader {
 enum op_loader op_loader_of(uint32_t name);
 
 /*
- * Does PyTorch compile in it? torch.compile marks its stages (dynamo_timed), which nest; the
- * outermost one is a compilation. Files that its pool of threads compiles are none: the loop waits
- * for them in another stage.
+ * Does PyTorch compile in it? torch.compile marks its stages (dynamo_timed), or counts the time in
+ * them (hooks_torch_compile.c). They nest; the outermost one is a compilation. Files that its pool
+ * of threads compiles are none: the loop waits for them in another stage.
  */
+#define OP_COUNTED_PREFIX "pytorch.wait_counter."
 static inline bool op_is_compilation(uint32_t name, uint8_t framework, uint8_t scope)
 {
 	return op_kind(name, framework, scope)->is_compilation;

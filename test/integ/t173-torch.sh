@@ -77,6 +77,30 @@ cpu_memory()
 }
 tap cpu_memory "profile_memory: the CPU allocator of a program without a profiler"
 
+# stages NAME: the ops of what libc10 counts for torch.compile; the program prints the same.
+stages()
+{
+	"$B/torch/fake_host" 0 "$B/torch/GOOD/libtorch_cpu.so" "$B/torch/libc10_cuda.so" >"$T/plain" &&
+		GPROF_DIR=$T/$1 GPROF_QUIET=1 LD_PRELOAD=$(preload) \
+			"$B/torch/fake_host" 0 "$B/torch/GOOD/libtorch_cpu.so" "$B/torch/libc10_cuda.so" >"$T/out" &&
+		same "$(cat "$T/plain")" "$(cat "$T/out")" &&
+		"$REPORT" sql --format csv "SELECT name, depth, scope FROM op WHERE name LIKE 'pytorch.wait%' ORDER BY start_ns" "$T/$1" 2>"$T/err" |
+		sed -n 's/"*pytorch.wait_counter.\([a-z_]*\)"*/\1/p' | paste -sd' ' >"$T/of_stages"
+}
+counted_stages()
+{
+	stages stages && same "entire_forward_compile,0,7 compile_inductor,1,7 compile_inductor,1,7" "$(cat "$T/of_stages")" &&
+		"$REPORT" summary --view compilations --format json "$T/stages" 2>"$T/err" |
+		jq -e '.compilations.rows | length == 1 and .[0].name == "entire_forward_compile"' >"$T/jq"
+}
+unknown_counters()
+{
+	FAKE_COUNTERS=1 stages unknown && same "" "$(cat "$T/of_stages")" &&
+		"$REPORT" summary --view notices --format json "$T/unknown" 2>"$T/err" | jq -e '.notices.rows | any(.cause == "no compilations")' >"$T/jq"
+}
+tap counted_stages "stages of torch.compile, which PyTorch counts"
+tap unknown_counters "stages of torch.compile: none where handles of counters have an unknown form"
+
 # opened_last HOW: its operators and notices of a PyTorch that is opened after the recorder has started, with nothing after it.
 opened_last()
 {

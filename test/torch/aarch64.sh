@@ -20,4 +20,7 @@ played()
 
 ${MAKE:-make} -s --no-print-directory build/torch/ops || exit 1
 played "$B/torch/fake_host" 3 "$PWD/$B/torch/GOOD/libtorch_cpu.so" &&
-	played "$B/torch/fake_linked" ops
+	played "$B/torch/fake_linked" ops &&
+	played "$B/torch/fake_host" 3 "$PWD/$B/torch/GOOD/libtorch_cpu.so" "$PWD/$B/torch/libc10_cuda.so" >"$T/out" &&
+	[ "$(grep -c '^stopped 1$' "$T/out")" = 4 ] &&
+	python3 test/count.py "$T/ops" pytorch.wait_counter.entire_forward_compile=1 pytorch.wait_counter.compile_inductor=2

@@ -97,15 +97,19 @@ int main(int argc, char **argv)
 	for (int i = 2; i < argc; i++) {
 		void *library = dlopen(argv[i], RTLD_NOW | RTLD_LOCAL);
 		void (*ops)(unsigned int nr_ops);
-		void (*allocate)(void);
+		void (*allocate)(void), (*stages)(void);
 
 		*(void **)&ops = dlsym(library, "fake_ops");
 		*(void **)&allocate = dlsym(library, "fake_allocate");
+		*(void **)&stages = dlsym(library, "fake_stages");
 		if (ops) {
 			ops((unsigned int)atoi(argv[1]));
 		}
 		if (allocate) {
 			allocate();
+		}
+		if (stages) {
+			stages();
 		}
 	}
 	puts("done");
