@@ -170,7 +170,7 @@ def findings(have):
         if None not in (finding["saved_ns"], finding["reach_ns"]) and finding["saved_ns"] > finding["reach_ns"] + 1:
             yield f"{finding['cause']} saves more than it reaches: {finding['saved_ns']} of {finding['reach_ns']}"
         want = max(step, row["mean_ns"] or 0)
-        if finding["cause"] == "garbage_collection" and row["outlier_steps"]:
+        if finding["cause"] in ("garbage_collection", "compilation") and row["outlier_steps"]:
             continue  # of these steps, too
         is_share = finding["cause"] not in ("kernels_gpu_bound", "operators_cpu_bound", "lost_data")
         if row["processes"] > 1 and row["steps"] and is_share and abs(finding["step_ns"] - want) > len(GPU) + 1e-12 * want:
@@ -184,7 +184,7 @@ def owners(have):
     """Of one process: what has most of a part in the budget is the first place of the finding that the part alone costs."""
     parts = {row["part"]: row for row in have["budget"]}
     for finding in have["findings"]:
-        row = parts.get({"loader": "Idle: data loader", "garbage_collection": "Idle: garbage collection", "os_calls": "Idle: OS calls", "gaps": "Idle: latency"}.get(finding["cause"]))
+        row = parts.get({"loader": "Idle: data loader", "garbage_collection": "Idle: garbage collection", "compilation": "Idle: compilation", "os_calls": "Idle: OS calls", "gaps": "Idle: latency"}.get(finding["cause"]))
         places = verdict.PLACE.findall(finding["places"] or "")
         if have["headline"][0]["processes"] == 1 and have["headline"][0]["helpers"] == 0 and row and places:
             ns = float(places[0][0].replace(",", "")) * verdict.UNITS[places[0][1]]
