@@ -39,7 +39,7 @@ static const char names[][64] = {
 
 /* The counters of these names, 0 until there is a handle. */
 static _Atomic uintptr_t counters[NR_NAMES];
-static atomic_bool is_unknown; /* the layout of handles */
+static atomic_bool is_unknown; /* the layout of handles: no stage begins from then on */
 
 static uintptr_t counter_of(const void *handle)
 {
@@ -57,8 +57,7 @@ static const char *name_of(const void *handle)
 	for (size_t i = 0; i < NR_NAMES; i++) {
 		if (counter &&
 			atomic_load_explicit(&counters[i], memory_order_relaxed) == counter) {
-			return atomic_load_explicit(&is_unknown, memory_order_relaxed) ? NULL
-										       : names[i];
+			return names[i];
 		}
 	}
 	return NULL;
@@ -138,7 +137,7 @@ static inline start_fn *begin(const void *handle, uintptr_t caller)
 {
 	start_fn *function = (start_fn *)hook_real(START(HOOK_), caller);
 
-	if (name_of(handle)) {
+	if (!atomic_load_explicit(&is_unknown, memory_order_relaxed) && name_of(handle)) {
 		torch_range_begin(handle);
 	}
 	return function;
