@@ -57,6 +57,8 @@ static void take_enter(void *context, const struct op *op)
 		op_kind(op->name, op->framework, op->scope)->class != OP_DATALOADER;
 	headline->at->has_torch |= op->framework == GPROF_FRAMEWORK_TORCH;
 	headline->at->has_compiled |= op_is_compiled(op->name, op->framework, op->scope);
+	headline->at->compiles_jax |=
+		op_compiler(op->name, op->framework, op->scope) == OP_COMPILER_JAX;
 	budget_enter(&headline->budget, op);
 }
 
@@ -392,6 +394,7 @@ static void add_process(const struct headline_process *at, struct headline_figur
 	figures->wait_name = figures->wait_name ? figures->wait_name : at->wait_name;
 	figures->has_torch |= at->has_torch;
 	figures->has_compiled |= at->has_compiled;
+	figures->compiles_jax |= at->compiles_jax;
 	figures->loaders |= at->loaders;
 	figures->has_operators |= at->has_operators;
 	figures->maker = figures->maker ? figures->maker : at->maker;

@@ -62,6 +62,7 @@ struct headline_process {
 	uint8_t maker;		       /* enum device_maker */
 	bool has_torch;
 	bool has_compiled;  /* code that torch.compile made */
+	bool compiles_jax;  /* a compilation is JAX's */
 	bool has_operators; /* beside user ranges, steps and loaders */
 	bool has_calls;	    /* it called CUDA, HIP or another GPU library */
 	bool has_steps, has_gpu, has_ops;
@@ -104,6 +105,7 @@ struct headline_figures {
 	uint32_t slow_name, wait_name; /* as in headline_process, of the first that has one */
 	uint8_t maker; /* enum device_maker, of the first process in which it is known */
 	bool has_torch, has_compiled, has_operators; /* any of them has */
+	bool compiles_jax;			     /* the same */
 	unsigned int loaders;			     /* bits of enum op_loader, of all of them */
 	uint64_t phases_ns, phases[NR_PHASES];
 	/* Of the outliers of each process */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What torch.compile compiled: each compilation with its step, the version of the code that came of
- * it, and its longest stage. Stages are ranges that PyTorch itself marks (dynamo_timed); they nest,
- * and the own time of one leaves out the stages in it.
+ * What torch.compile and JAX compiled: each compilation with its step, the version of the code that
+ * came of it, and its longest stage. Stages are ranges that they mark themselves; they nest, and
+ * the own time of one leaves out the stages in it.
  *
  * The walk goes back in time, and a range comes after what it contains. So the code that runs next
  * in the thread, "Torch-Compiled Region: 0/2", is known before what compiled it, and with
@@ -30,6 +30,7 @@ struct compilation {
 	uint64_t begin_ns, ns, stage_ns;
 	uint32_t name, stage, code, inputs; /* of string_pool.h; the last two may be 0: unknown */
 	uint32_t place;			    /* of its step, as in phase_segment; 0: in none */
+	bool is_jax;
 };
 
 /* All stages of a name in a compilation, without those in them. */
@@ -123,17 +124,38 @@ static void find_longest_stage(const struct idmap *stages, struct compilation *i
 	}
 }
 
+/* The function of JAX that is compiled: "step" of the "PjitFunction(step)" around; 0: none is
+ * known. */
+static uint32_t jax_code_of(const struct op *op)
+{
+	static const char prefix[] = "PjitFunction(";
+
+	for (op = op->parent; op; op = op->parent) {
+		const char *text = string_pool_text(op->name, NULL);
+
+		if (strncmp(text, prefix, sizeof(prefix) - 1) == 0) {
+			text += sizeof(prefix) - 1;
+			return string_pool_intern(text, strcspn(text, ")"));
+		}
+	}
+	return 0;
+}
+
 /* The code that autograd compiles is that of its own operator. */
 static void add_compilation(struct compilations_view *view, struct compiling *compiling,
 	const struct op *op, uint64_t ns)
 {
 	struct process *process = view->process;
 	bool is_whole = !(op->is & OP_IS_COVERED);
+	bool is_jax = op_compiler(op->name, op->framework, op->scope) == OP_COMPILER_JAX;
 	struct compilation item = {.process = process,
 		.begin_ns = clock_map_time(&process->host_clock, op->begin),
 		.ns = ns,
+		.is_jax = is_jax,
 		.name = op->name,
-		.code = is_whole ? compiling->code : 0,
+		.code = is_jax	   ? jax_code_of(op)
+			: is_whole ? compiling->code
+				   : 0,
 		.inputs = is_whole ? compiling->inputs : 0,
 		.place = process->nr_steps > 1 ? (uint32_t)process_steps_begun(process, op->begin)
 					       : 0};
@@ -297,12 +319,12 @@ enum column { PID, RANK, NAME, CODE, STEP, DURATION, START, CHANGES, STAGE, STAG
 static const struct table_column columns[] = {
 	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
 	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID),
-	[NAME] = TABLE_COLUMN(
-		"name", "Compilation", TABLE_NAME, .is_name = true, .help = "as PyTorch names it"),
+	[NAME] = TABLE_COLUMN("name", "Compilation", TABLE_NAME, .is_name = true,
+		.help = "as the framework names it"),
 	[CODE] = TABLE_COLUMN("code", "Code", TABLE_NAME,
-		.help = "that came of it, as PyTorch numbers it: 0/2 is version 2 of code 0, "
+		.help = "that came of it. PyTorch numbers it: 0/2 is version 2 of code 0, "
 			"which PyTorch had compiled before (0/0 is the first one); unknown "
-			"for a backward pass"),
+			"for a backward pass. Of JAX: the function"),
 	[STEP] = TABLE_COLUMN("step", "Step", TABLE_ID, .help = "in which it began"),
 	[DURATION] = TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME, .is_major = true,
 		TABLE_MEMBER(compilation, ns)),
@@ -312,7 +334,7 @@ static const struct table_column columns[] = {
 		.help = "of the code, since the version before; with GPROF_TORCH=shapes, if "
 			"autograd records it"),
 	[STAGE] = TABLE_COLUMN("stage", "Longest stage", TABLE_NAME,
-		.help = "in it, as PyTorch names it, without the stages in that one"),
+		.help = "in it, without the stages in that one"),
 	[STAGE_TIME] = TABLE_COLUMN("stage_ns", "Stage time", TABLE_TIME, .is_minor = true,
 		.help = "of all its stages of that name", TABLE_MEMBER(compilation, stage_ns)),
 };
@@ -320,7 +342,10 @@ static const struct table_column columns[] = {
 static void fill(void *state, struct table *table)
 {
 	struct compilations_view *view = state;
-	bool has_rank = false, has_step = false, has_inputs = false;
+	static const char in_torch[] = "TORCH_LOGS=recompiles says why PyTorch compiles again.",
+			  in_jax[] = "JAX_EXPLAIN_CACHE_MISSES=1 says why JAX compiles again.",
+			  inputs[] = " With GPROF_TORCH=shapes, inputs that changed are here.";
+	bool has_rank = false, has_step = false, has_inputs = false, has_jax = false;
 
 	for (size_t i = view->nr; i-- > 0;) {
 		const struct compilation *item = &view->items[i];
@@ -340,6 +365,7 @@ static void fill(void *state, struct table *table)
 		has_rank |= item->process->rank >= 0;
 		has_step |= item->place > 0;
 		has_inputs |= item->inputs != 0;
+		has_jax |= item->is_jax;
 	}
 	table->columns[RANK].is_wide_only = !has_rank;
 	table->columns[STEP].is_wide_only = !has_step;
@@ -347,9 +373,8 @@ static void fill(void *state, struct table *table)
 	if (!table->nr_rows) {
 		table_note(table, "None was recorded.");
 	} else {
-		table_note(table, "TORCH_LOGS=recompiles says why PyTorch compiles again.%s",
-			has_inputs ? ""
-				   : " With GPROF_TORCH=shapes, inputs that changed are here.");
+		table_note(table, "%s%s", has_jax ? in_jax : in_torch,
+			has_inputs || has_jax ? "" : inputs);
 	}
 }
 
@@ -361,13 +386,13 @@ static void fini(void *state)
 VIEW(compilations, 319) = {
 	.name = "compilations",
 	.subject = VIEW_ABOUT_HOST,
-	.help = "what torch.compile compiled, when, and its longest stage",
+	.help = "what torch.compile or JAX compiled, when, and its longest stage",
 	.about =
-		"A compilation is the outermost of the stages that PyTorch marks as it compiles. "
+		"A compilation is the outermost of the stages that PyTorch or JAX marks. "
 		"Files that its pool of processes or threads compiles are none: the loop waits for "
 		"them in a stage.",
 	.is_empty_hidden = true,
-	.title = "Compilations by PyTorch",
+	.title = "Compilations",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct compilations_view),
 	.ops = {.begin = begin,

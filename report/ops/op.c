@@ -157,7 +157,7 @@ static bool find_is_user(uint32_t name, uint8_t framework, uint8_t scope, enum o
 	       !begins_with(string_pool_text(name, NULL), "ProfilerStep#");
 }
 
-static bool find_is_compilation(const char *name)
+static bool is_torch_compilation(const char *name)
 {
 	static const char suffix[] = " (dynamo_timed)", in_pool[] = "compile_file";
 	size_t nr_bytes = strlen(name), nr_suffix = sizeof(suffix) - 1;
@@ -165,6 +165,31 @@ static bool find_is_compilation(const char *name)
 	return begins_with(name, OP_COUNTED_PREFIX) ||
 	       (nr_bytes > nr_suffix && !strcmp(name + nr_bytes - nr_suffix, suffix) &&
 		       !begins_with(name, in_pool));
+}
+
+/* Functions of JAX that it annotates itself; older versions have backend_compile. */
+static bool is_jax_compilation(const char *name)
+{
+	static const char *const functions[] = {"trace_to_jaxpr_dynamic", "trace_to_jaxpr_nounits",
+		"lower_sharding_computation", "backend_compile", "backend_compile_and_load"};
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		if (!strcmp(name, functions[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Traces that gprof writes do not say that an operator is JAX's. */
+static enum op_compiler find_compiler(const char *name, uint8_t framework)
+{
+	if (framework != GPROF_FRAMEWORK_TORCH && framework != GPROF_FRAMEWORK_XLA) {
+		return OP_COMPILER_NONE;
+	}
+	return is_torch_compilation(name) ? OP_COMPILER_TORCH
+	       : is_jax_compilation(name) ? OP_COMPILER_JAX
+					  : OP_COMPILER_NONE;
 }
 
 bool op_is_whole_compilation(const struct op *op)
@@ -215,8 +240,7 @@ void op_kind_find(struct op_kind *kind, uint32_t name, uint8_t framework, uint8_
 	}
 	kind->is_convolution = framework == GPROF_FRAMEWORK_TORCH &&
 			       find_is_convolution(string_pool_text(name, NULL));
-	kind->is_compilation = framework == GPROF_FRAMEWORK_TORCH &&
-			       find_is_compilation(string_pool_text(name, NULL));
+	kind->compiler = (uint8_t)find_compiler(string_pool_text(name, NULL), framework);
 	kind->is_compiled = framework == GPROF_FRAMEWORK_TORCH &&
 			    begins_with(string_pool_text(name, NULL), OP_COMPILED_PREFIX);
 	kind->is_executor = framework == GPROF_FRAMEWORK_PADDLE && scope == OP_PADDLE_USER &&
@@ -263,10 +287,15 @@ bool op_has_convolutions(const struct process *process)
 	       has_name(&process->strings, find_is_convolution);
 }
 
+static bool may_be_compilation(const char *name)
+{
+	return is_torch_compilation(name) || is_jax_compilation(name);
+}
+
 bool op_has_compilations(const struct process *process)
 {
-	return has_name(&process->op_names, find_is_compilation) ||
-	       has_name(&process->strings, find_is_compilation);
+	return has_name(&process->op_names, may_be_compilation) ||
+	       has_name(&process->strings, may_be_compilation);
 }
 
 const char *op_module_name(uint32_t name, size_t *nr_bytes)

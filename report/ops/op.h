@@ -113,7 +113,7 @@ struct op_kind {
 	bool is_convolution; /* of PyTorch, also backward */
 	uint8_t formula;     /* for flops.h: whether it has one; 0: not asked yet */
 	bool is_executor;    /* runs a static program of Paddle's on other threads */
-	bool is_compilation; /* see op_is_compilation */
+	uint8_t compiler;    /* enum op_compiler */
 	bool is_compiled;    /* see op_is_compiled */
 	bool is_asked;	     /* for op_walk.c: `wanted` is set */
 	uint8_t wanted;	     /* as in struct op */
@@ -151,14 +151,22 @@ enum op_loader {
 enum op_loader op_loader_of(uint32_t name);
 
 /*
- * Does PyTorch compile in it? torch.compile marks its stages (dynamo_timed), or counts the time in
- * them (hooks_torch_compile.c). They nest; the outermost one is a compilation. Files that its pool
- * of threads compiles are none: the loop waits for them in another stage.
+ * What compiles in it? torch.compile marks its stages (dynamo_timed), or counts the time in them
+ * (hooks_torch_compile.c). JAX marks tracing, lowering and compiling. Stages nest; the outermost
+ * one is a compilation. Files that the pool of threads of torch.compile compiles are none: the loop
+ * waits for them in another stage.
  */
 #define OP_COUNTED_PREFIX "pytorch.wait_counter."
+enum op_compiler { OP_COMPILER_NONE, OP_COMPILER_TORCH, OP_COMPILER_JAX };
+
+static inline enum op_compiler op_compiler(uint32_t name, uint8_t framework, uint8_t scope)
+{
+	return (enum op_compiler)op_kind(name, framework, scope)->compiler;
+}
+
 static inline bool op_is_compilation(uint32_t name, uint8_t framework, uint8_t scope)
 {
-	return op_kind(name, framework, scope)->is_compilation;
+	return op_compiler(name, framework, scope) != OP_COMPILER_NONE;
 }
 
 /*

@@ -13,7 +13,7 @@
  *                  within what the host did
  *     Python's lock        waits for it (GIL), where calls of the system were recorded
  *     garbage collection   Python's, also where it makes outliers of steps
- *     compilation   torch.compile's, the same; in the first step alone it is start-up
+ *     compilation   torch.compile's or JAX's, the same; in the first step alone it is start-up
  *     launch, user code, allocation, loader   parts of idle time of these names; without GPUs only
  *                  the last, and user code of steps that have operators
  *     read-back    waits for the GPU, copies from it, and gaps that a wait opened
@@ -57,7 +57,7 @@ struct verdict {
 	/* what verdict_find finds */
 	bool is_found;
 	bool is_capture;      /* start-up is the capture of graphs */
-	bool is_compilation;  /* most of start-up is torch.compile's */
+	bool is_compilation;  /* most of start-up is that */
 	bool is_in_operators; /* VERDICT_USER is mostly in operators, few of which launch */
 	bool is_unexplained;  /* GPUs wait long for what is not recorded, so changes are unknown */
 	struct headline_figures figures;

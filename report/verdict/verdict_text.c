@@ -183,7 +183,8 @@ static void add_startup_sentence(
 	if (verdict->is_capture) {
 		buf_text(out, "; its launches run nothing");
 	} else if (verdict->is_compilation) {
-		buf_text(out, ", most of it in torch.compile");
+		buf_printf(out, ", most of it in %s",
+			figures->compiles_jax ? "compilation by JAX" : "torch.compile");
 	} else {
 		add_call(figures->slow_name, ", most in ", out);
 	}
@@ -557,16 +558,19 @@ static const char *gc_change(const struct verdict *verdict)
 static void add_compilation(const struct verdict *verdict, struct buf *out)
 {
 	double nr = (double)verdict->nr_compiling, of = (double)verdict->nr_compared;
+	bool is_jax = verdict->figures.compiles_jax;
 
+	buf_printf(out, "%s compiles in ", is_jax ? "JAX" : "PyTorch");
 	if (nr == of) {
-		buf_text(out, "PyTorch compiles in every step, ");
+		buf_text(out, "every step, ");
 	} else if (verdict->figures.nr_processes == 1) {
-		buf_printf(out, "PyTorch compiles in %.0f of %.0f steps, ", nr, of);
+		buf_printf(out, "%.0f of %.0f steps, ", nr, of);
 	} else {
-		buf_printf(out, "PyTorch compiles in %.1f %% of steps, ", 100 * nr / of);
+		buf_printf(out, "%.1f %% of steps, ", 100 * nr / of);
 	}
 	advice_add_time(out, verdict->compiling_ns);
-	buf_text(out, " in each (TORCH_LOGS=recompiles says why)");
+	buf_printf(out, " in each (%s says why)",
+		is_jax ? "JAX_EXPLAIN_CACHE_MISSES=1" : "TORCH_LOGS=recompiles");
 }
 
 static void add_sentence(const struct verdict *verdict, const struct verdict_finding *finding,

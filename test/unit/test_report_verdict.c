@@ -361,7 +361,7 @@ enum { COMPILED_STEPS = 20 };
  * The findings of steps of 10 ms whose GPU works for 8 of them, from 1 ms on. Those whose bit is
  * set in `which` first compile for 30 ms, with an operator and a call of CUDA.
  */
-static struct table *compiling(const char *name, uint32_t which, bool has_steps)
+static struct table *compiling(const char *name, uint32_t which, bool has_steps, bool is_jax)
 {
 	const uint64_t ms = 1000000;
 	struct made made = made_open(name);
@@ -376,8 +376,11 @@ static struct table *compiling(const char *name, uint32_t which, bool has_steps)
 			made_op(&made, "aten::mm", at + 2 * ms, at + 3 * ms, 2);
 			add_wait(&made, at + 4 * ms, at + 5 * ms);
 			made_op(&made, "compile_fx_inner (dynamo_timed)", at + ms, at + 20 * ms, 1);
-			made_op(&made, "_compile.compile_inner (dynamo_timed)", at, at + 30 * ms,
-				0);
+			gen_op(made.gen,
+				is_jax ? "backend_compile_and_load"
+				       : "_compile.compile_inner (dynamo_timed)",
+				at, at + 30 * ms)
+				->framework = is_jax ? GPROF_FRAMEWORK_XLA : GPROF_FRAMEWORK_TORCH;
 			at += 30 * ms;
 		}
 		made_launch(&made, shape, at + ms / 2, 1000, at + ms, at + 9 * ms);
@@ -403,25 +406,30 @@ static void check_finding(
  * first step is not whole. */
 START_TEST(compiling_again_is_a_finding)
 {
-	struct table *table = compiling("again.gprof", 1u << 5 | 1u << 9 | 1u << 16, true);
+	struct table *table = compiling("again.gprof", 1u << 5 | 1u << 9 | 1u << 16, true, false);
 
 	ck_assert_uint_eq(tables_find(table, "cause", "compilation", 0), 0);
 	check_finding(table, "compilation", 3 * 30e6 / (COMPILED_STEPS - 1),
 		"PyTorch compiles in 3 of 19 steps, 30.00 ms in each (TORCH_LOGS=recompiles says "
 		"why); compiling once can save at most 4.737 ms per step (32.1 %)");
 	table_destroy(table);
-	table = compiling("always.gprof", ~0u, true);
+	table = compiling("always.gprof", ~0u, true, false);
 	check_finding(table, "compilation", 30e6,
 		"PyTorch compiles in every step, 30.00 ms in each (TORCH_LOGS=recompiles says "
 		"why); "
 		"compiling once can save at most 30.00 ms per step (75.0 %)");
+	table_destroy(table);
+	table = compiling("jax.gprof", 1u << 5, true, true);
+	check_finding(table, "compilation", 30e6 / (COMPILED_STEPS - 1),
+		"JAX compiles in 1 of 19 steps, 30.00 ms in each (JAX_EXPLAIN_CACHE_MISSES=1 says "
+		"why); compiling once can save at most 1.579 ms per step (13.6 %)");
 	table_destroy(table);
 }
 END_TEST
 
 START_TEST(compiling_without_steps_is_start_up)
 {
-	struct table *table = compiling("stepless.gprof", 1u << 1, false);
+	struct table *table = compiling("stepless.gprof", 1u << 1, false, false);
 
 	ck_assert_uint_eq(tables_find(table, "cause", "startup", 0), 0);
 	ck_assert_ptr_nonnull(strstr(tables_cell(table, 0, "sentence")->text,

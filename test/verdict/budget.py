@@ -47,7 +47,8 @@ LAUNCH = re.compile(r"Launch(?!HostFunc)")
 COPY = re.compile(r"^(cuda|cu|hip)Mem(cpy|set)")
 LOADER = re.compile(r"enumerate\(DataLoader|DataLoaderIter|DataPipe")
 FRAMEWORK = re.compile(r"Optimizer\.(step|zero_grad)#")
-COMPILATION = re.compile(r"^(?!compile_file).* \(dynamo_timed\)$|^pytorch\.wait_counter\.")
+COMPILATION = re.compile(r"^(?!compile_file).* \(dynamo_timed\)$|^pytorch\.wait_counter\."
+                         r"|^(trace_to_jaxpr_(dynamic|nounits)|lower_sharding_computation|backend_compile(_and_load)?)$")
 COLLECTION = re.compile(r"garbage collection of generation \d+$")
 PYTHON_ROWS = 0x40000000  # of a timeline: Python of the thread with the rest of the number
 STEP = re.compile(r"^ProfilerStep#(\d+)$")
