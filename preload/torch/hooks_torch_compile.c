@@ -151,40 +151,43 @@ static inline start_fn *begin(const void *handle, uintptr_t caller)
 #define RESULT_BYTES 32
 
 #if defined(__aarch64__)
-__attribute__((used, visibility("hidden"))) start_fn *torch_compile_begin(
-	const void *handle, uintptr_t caller)
+typedef start_fn *begin_fn(const void *handle, uintptr_t caller);
+
+__attribute__((used, visibility("hidden"))) begin_fn torch_compile_begin;
+start_fn *torch_compile_begin(const void *handle, uintptr_t caller)
 {
 	return begin(handle, caller);
 }
 
+/* clang-format off */
 __asm__(".pushsection .text\n"
 	".globl " TEXT(START()) "\n"
-				".type " TEXT(START()) ", @function\n" TEXT(
-					START()) ":\n"
-						 "	.cfi_startproc\n"
-						 "	stp x29, x30, [sp, #-32]!\n"
-						 "	.cfi_def_cfa_offset 32\n"
-						 "	.cfi_offset 29, -32\n"
-						 "	.cfi_offset 30, -24\n"
-						 "	mov x29, sp\n"
-						 "	stp x8, x0, [sp, #16]\n"
-						 "	mov x1, x30\n"
-						 "	bl torch_compile_begin\n"
-						 "	mov x16, x0\n"
-						 "	ldp x8, x0, [sp, #16]\n"
-						 "	ldp x29, x30, [sp], #32\n"
-						 "	.cfi_restore 30\n"
-						 "	.cfi_restore 29\n"
-						 "	.cfi_def_cfa_offset 0\n"
-						 "	cbz x16, 1f\n"
-						 "	br x16\n"
-						 "1:	stp xzr, xzr, [x8]\n"
-						 "	stp xzr, xzr, [x8, #16]\n"
-						 "	ret\n"
-						 "	.cfi_endproc\n"
-						 ".size " TEXT(START()) ", . - " TEXT(
-							 START()) "\n"
-								  ".popsection\n");
+	".type " TEXT(START()) ", @function\n"
+	TEXT(START()) ":\n"
+	"	.cfi_startproc\n"
+	"	stp x29, x30, [sp, #-32]!\n"
+	"	.cfi_def_cfa_offset 32\n"
+	"	.cfi_offset 29, -32\n"
+	"	.cfi_offset 30, -24\n"
+	"	mov x29, sp\n"
+	"	stp x8, x0, [sp, #16]\n"
+	"	mov x1, x30\n"
+	"	bl torch_compile_begin\n"
+	"	mov x16, x0\n"
+	"	ldp x8, x0, [sp, #16]\n"
+	"	ldp x29, x30, [sp], #32\n"
+	"	.cfi_restore 30\n"
+	"	.cfi_restore 29\n"
+	"	.cfi_def_cfa_offset 0\n"
+	"	cbz x16, 1f\n"
+	"	br x16\n"
+	"1:	stp xzr, xzr, [x8]\n"
+	"	stp xzr, xzr, [x8, #16]\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size " TEXT(START()) ", . - " TEXT(START()) "\n"
+	".popsection\n");
+/* clang-format on */
 #else
 HOOK_EXPORT start_fn start __asm__(TEXT(START()));
 
