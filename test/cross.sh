@@ -58,7 +58,8 @@ build()
 {
 	# Static, so that nothing but the C library must be found under emulation.
 	cross_make -j2 CHECK_LIBS="$lib/libcheck.a $lib/libsubunit.a -lm -lrt" \
-		build/aarch64/libgprof.so build/aarch64/libgprof-os.so unit build/aarch64/torch/fake_host build/aarch64/torch/fake_linked
+		build/aarch64/libgprof.so build/aarch64/libgprof-os.so unit build/aarch64/torch/fake_host build/aarch64/torch/fake_linked \
+		build/aarch64/torch/libc10_cuda.so
 }
 
 wheel()
