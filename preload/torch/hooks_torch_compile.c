@@ -125,7 +125,8 @@ void stop(void *handle, const void *contexts)
 	const char *name = name_of(handle);
 
 	if (name) {
-		torch_range_end(handle, name);
+		torch_range_end(handle,
+			atomic_load_explicit(&is_unknown, memory_order_relaxed) ? NULL : name);
 	}
 	if (function) {
 		function(handle, contexts);

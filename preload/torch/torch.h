@@ -103,7 +103,7 @@ void torch_op_end(const void *fn, void *context);
 /*
  * A range of PyTorch that is no at::RecordFunction begins and ends in this thread, as a user's
  * range does: a row of table op. `object` identifies it meanwhile. Nothing happens where PyTorch's
- * operators are not recorded.
+ * operators are not recorded. A range that ends without a name is dropped.
  */
 void torch_range_begin(const void *object);
 void torch_range_end(const void *object, const char *name);

@@ -241,20 +241,25 @@ void torch_range_end(const void *object, const char *name)
 		torch_layout.current_thread && !ring_in_profiler(self) ? op_stack_of(self) : NULL;
 	struct op_ended ended = stack ? op_stack_pop(stack, object) : (struct op_ended){0};
 	uint64_t end = clock_raw();
+	uint32_t id;
 
-	if (ended.begin && (hook_mode() & COLLECTOR_RECORD)) {
-		uint32_t id = op_name_intern(OP_NAME_NAMES, name);
-
-		ring_emit(&(struct gprof_row_op){.begin = ended.begin,
-				  .dur = end,
-				  .thread = ended.thread,
-				  .op_name = id,
-				  .framework_thread = ended.framework_thread,
-				  .end_thread = self->id,
-				  .depth = (uint16_t)ended.depth,
-				  .framework = GPROF_FRAMEWORK_TORCH,
-				  .scope = TORCH_SCOPE_USER,
-				  .py_stack = ended.py_stack},
-			GPROF_TABLE_op, name, id ? 0 : strlen(name));
+	if (!stack || !name || !(hook_mode() & COLLECTOR_RECORD)) {
+		return;
 	}
+	if (!ended.begin) {
+		loss_add(LOSS_OP, 1);
+		return;
+	}
+	id = op_name_intern(OP_NAME_NAMES, name);
+	ring_emit(&(struct gprof_row_op){.begin = ended.begin,
+			  .dur = end,
+			  .thread = ended.thread,
+			  .op_name = id,
+			  .framework_thread = ended.framework_thread,
+			  .end_thread = self->id,
+			  .depth = (uint16_t)ended.depth,
+			  .framework = GPROF_FRAMEWORK_TORCH,
+			  .scope = TORCH_SCOPE_USER,
+			  .py_stack = ended.py_stack},
+		GPROF_TABLE_op, name, id ? 0 : strlen(name));
 }
