@@ -108,7 +108,7 @@ struct headline_figures {
 	bool compiles_jax;			     /* the same */
 	unsigned int loaders;			     /* bits of enum op_loader, of all of them */
 	uint64_t phases_ns, phases[NR_PHASES];
-	/* Of the outliers of each process */
+	/* Sums over the outliers of each process */
 	uint64_t nr_outlier_rows, outlier_ns, outlier_compilation_ns, outlier_phases[NR_PHASES];
 	double flops_per_s, mfu_pct; /* below 0: unknown */
 	bool lacks_sizes;	     /* therefore they are unknown, as in headline_flops */

@@ -181,12 +181,17 @@ static void begin(void *context, struct process *process)
 static void on_op(void *context, const struct op *op)
 {
 	struct compilations_view *view = context;
-	struct compiling *compiling = thread_of(view, op->thread);
+	struct compiling *compiling;
 	struct clock_map *clock = &view->process->host_clock;
 	struct stage *stage;
 	size_t depth;
 	uint64_t ns;
 
+	/* Beside too many other views it gets all operators. */
+	if (!wants(op->name, op->framework, op->scope)) {
+		return;
+	}
+	compiling = thread_of(view, op->thread);
 	if (is_function(op->name)) {
 		compiling->region_inputs = op->shape;
 		return;
@@ -229,28 +234,22 @@ static void end(void *context, struct process *process, const struct phases *pha
 
 /* ---- why it was compiled again ---- */
 
-/* Returns the compilation of the version before that one of the same code, NULL if there is none.
+/*
+ * Returns the code of the version before that one, 0 if it is the first, or of JAX, which has no
+ * numbers.
  */
-static const struct compilation *find_earlier(
-	const struct compilations_view *view, const struct compilation *item)
+static uint32_t code_before(uint32_t code)
 {
-	const char *code = string_pool_text(item->code, NULL), *version = strchr(code, '/');
+	const char *text = string_pool_text(code, NULL), *version = strchr(text, '/');
 	unsigned long number = version ? strtoul(version + 1, NULL, 10) : 0;
-	char earlier[64];
-	uint32_t name;
+	char before[64];
 
 	if (!number) {
-		return NULL;
+		return 0;
 	}
-	snprintf(earlier, sizeof(earlier), "%.*s/%lu",
-		(int)(version - code < 32 ? version - code : 32), code, number - 1);
-	name = string_pool_intern(earlier, strlen(earlier));
-	for (size_t i = 0; i < view->nr; i++) {
-		if (view->items[i].process == item->process && view->items[i].code == name) {
-			return &view->items[i];
-		}
-	}
-	return NULL;
+	snprintf(before, sizeof(before), "%.*s/%lu",
+		(int)(version - text < 32 ? version - text : 32), text, number - 1);
+	return string_pool_intern(before, strlen(before));
 }
 
 /* Inputs are separated by ", ", which is not within one. Returns the length of the first. */
@@ -266,20 +265,18 @@ static const char *next_input(const char *input, size_t nr_bytes)
 	return input[nr_bytes] ? input + nr_bytes + 2 : input + nr_bytes;
 }
 
-/* Appends as "float32[16,64] -> [24,64]"; empty: there is no such input. */
+/* Appends as "[16,64] -> [24,64]", with types where these differ; empty: there is no such input. */
 static void add_change(
 	const char *before, size_t nr_before, const char *now, size_t nr_now, struct buf *out)
 {
 	size_t nr_type = strcspn(now, "[");
+	bool is_size = nr_type < nr_now && nr_type < nr_before && !memcmp(before, now, nr_type + 1);
 
+	nr_type = is_size ? nr_type : 0;
 	buf_text(out, out->nr_bytes ? ", " : "");
-	buf_add(out, nr_before ? before : "none", nr_before ? nr_before : 4);
+	buf_add(out, nr_before ? before + nr_type : "none", nr_before ? nr_before - nr_type : 4);
 	buf_text(out, " -> ");
-	if (nr_type < nr_now && nr_type < nr_before && !memcmp(before, now, nr_type + 1)) {
-		now += nr_type;
-		nr_now -= nr_type;
-	}
-	buf_add(out, nr_now ? now : "none", nr_now ? nr_now : 4);
+	buf_add(out, nr_now ? now + nr_type : "none", nr_now ? nr_now - nr_type : 4);
 }
 
 /* Appends each input that differs. */
@@ -296,18 +293,23 @@ static void add_changes(const char *before, const char *now, struct buf *out)
 	}
 }
 
-static void set_changes(const struct compilations_view *view, const struct compilation *item,
-	struct table_cell *cell)
+/* `inputs` has those of the compilations of the process so far, uint32_t by code. */
+static void set_changes(
+	const struct compilation *item, struct idmap *inputs, struct table_cell *cell)
 {
-	const struct compilation *earlier = item->code ? find_earlier(view, item) : NULL;
+	uint32_t code = item->inputs ? code_before(item->code) : 0;
+	const uint32_t *before = code ? idmap_get(inputs, code) : NULL;
 	struct buf text = {0};
 
-	if (earlier && earlier->inputs && item->inputs) {
-		add_changes(string_pool_text(earlier->inputs, NULL),
-			string_pool_text(item->inputs, NULL), &text);
+	if (before) {
+		add_changes(string_pool_text(*before, NULL), string_pool_text(item->inputs, NULL),
+			&text);
 	}
 	if (text.nr_bytes) {
 		table_set_text(cell, text.bytes, text.nr_bytes);
+	}
+	if (item->code && item->inputs) {
+		*(uint32_t *)idmap_put(inputs, item->code) = item->inputs;
 	}
 	buf_fini(&text);
 }
@@ -347,6 +349,9 @@ static void fill(void *state, struct table *table)
 			  inputs[] = " With GPROF_TORCH=shapes, inputs that changed are here.";
 	bool has_rank = false, has_step = false, has_inputs = false, has_jax = false;
 
+	struct idmap of_codes;
+
+	idmap_init(&of_codes, sizeof(uint32_t));
 	for (size_t i = view->nr; i-- > 0;) {
 		const struct compilation *item = &view->items[i];
 		struct table_cell *cells = table_add(table, item);
@@ -361,12 +366,17 @@ static void fill(void *state, struct table *table)
 		if (item->code) {
 			table_set_integer(&cells[CODE], item->code);
 		}
-		set_changes(view, item, &cells[CHANGES]);
+		if (i + 1 < view->nr && item->process != view->items[i + 1].process) {
+			idmap_fini(&of_codes);
+			idmap_init(&of_codes, sizeof(uint32_t));
+		}
+		set_changes(item, &of_codes, &cells[CHANGES]);
 		has_rank |= item->process->rank >= 0;
 		has_step |= item->place > 0;
 		has_inputs |= item->inputs != 0;
 		has_jax |= item->is_jax;
 	}
+	idmap_fini(&of_codes);
 	table->columns[RANK].is_wide_only = !has_rank;
 	table->columns[STEP].is_wide_only = !has_step;
 	table->columns[CHANGES].is_wide_only = !has_inputs;

@@ -483,7 +483,7 @@ static double idle(const struct verdict *verdict)
 	return ns;
 }
 
-/* What is compiled in the first step alone, or without steps, is start-up. */
+/* Compilation in the first step alone, or without steps, is start-up. */
 static double first_compilations(const struct verdict *verdict)
 {
 	return verdict->compiles_later ? 0 : state(verdict, HOST_COMPILATION);
@@ -649,7 +649,7 @@ static void add_idle(struct verdict *verdict)
 	}
 }
 
-/* What comes rarely is a share of more steps than the others, so times are compared. */
+/* A rare cause is a share of more steps than the others are: this compares their times. */
 static int by_saving(const void *a, const void *b)
 {
 	const struct verdict_finding *x = a, *y = b;

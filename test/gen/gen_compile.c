@@ -57,7 +57,7 @@ void gen_compile(struct gen *gen)
 		"float32[8,64], float32[24,64]", "float32[8,64], float32[32,64]",
 		"float32[8,64], float32[32,64], float32[64]"};
 	uint64_t at = START_NS;
-	unsigned int nr = 0; /* of versions */
+	unsigned int nr = 0; /* versions so far */
 
 	gen_info_bytes(gen, "process.command", "python\0train.py", 15);
 	gen_info(gen, "step.rule", "nvtx:step");
