@@ -32,6 +32,7 @@
 #include "preload/python/op_name.h"
 #include "preload/python/op_stack.h"
 #include "preload/python/python_start.h"
+#include "preload/python/python_thread.h"
 #include "preload/torch/torch.h"
 
 #define CUDA_INJECTION "CUDA_INJECTION64_PATH"
@@ -130,6 +131,13 @@ COMPAT_START_CODE static void init(void)
 	atomic_store_explicit(&kernel_name_read, kernels_name, memory_order_release);
 }
 
+/* What only a process that records needs; most start and end without it. */
+static void init_recorder(void)
+{
+	init(); /* a hook may run before the constructor */
+	python_thread_init();
+}
+
 static void at_exit(int status, void *unused)
 {
 	(void)unused;
@@ -145,7 +153,7 @@ static void ask_for_exit(atomic_bool *is_asked)
 
 void start_prepare(void)
 {
-	init(); /* a hook may run before the constructor */
+	init_recorder();
 	/*
 	 * Not in a forked child: another thread of its parent may have held the C library's lock
 	 * for this. There, handlers of the parent's are inherited.
@@ -421,7 +429,7 @@ int InitializeInjection(void)
 	if (atomic_exchange(&entry.is_injected, true) || !is_alone()) {
 		return 1;
 	}
-	init();
+	init_recorder();
 	call_next();
 	/* The call that this is part of has no hook, which would have started the recorder. */
 	if (collector_start() && hook_mode() & COLLECTOR_COLD) {

@@ -61,6 +61,8 @@ enum python_read {
 };
 
 struct python_sampler {
+	/* Are the interpreter's threads known by now? It may begin later than the recorder. */
+	bool (*find)(void);
 	/* Calls on_thread for each thread of the interpreter, with its kernel id and its state. */
 	void (*each_thread)(
 		void (*on_thread)(void *context, uint32_t tid, uintptr_t state), void *context);

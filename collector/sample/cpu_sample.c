@@ -4,8 +4,8 @@
  * each CPU, and an event for each pair of CPU and thread that is there at the start: on a machine
  * with 128 CPUs that adds over a millisecond to each pthread_create (about 10 us for each event),
  * where the event of a thread costs its creator nothing. The price is that a thread is found up to
- * an interval of reads after it began. Without descriptors, prctl switches all events of this
- * thread.
+ * an interval of reads after it began: most say that they begin, a scan finds the others. Without
+ * descriptors, prctl switches all events of this thread.
  *
  *   /proc/self/task --scan()--> open_ring() --> ring of a thread (cpu_ring.c)
  *   ring --read_ring()--> cpu_sample_decode() --> add_sample() --> native_stack.c, code_map.c
@@ -94,6 +94,7 @@ static struct cpu_sample_state {
 	uint32_t page_bytes;
 	uint64_t locked_bytes, max_locked_bytes;
 	bool is_running, was_open;
+	bool is_filtered, is_checked;	     /* by seccomp; looked at once in a read */
 	const struct python_sampler *python; /* NULL: no Python */
 	/* The state of the read that is under way. */
 	struct clock_anchor now;
@@ -112,12 +113,43 @@ static uint64_t read_cpu_ns(uint32_t tid)
 	return clock_read_ns((clockid_t)(~tid << 3 | 6));
 }
 
+/*
+ * A seccomp filter may kill the process for a call that it does not know. So the call is not tried
+ * under a filter, also one that came after the start, unless the user asks for samples.
+ */
+static bool is_filtered(void)
+{
+	uint64_t mode;
+
+	if (!state.is_checked) {
+		state.is_checked = true;
+		state.is_filtered =
+			!config_is_wanted(CONFIG_CPU_HZ) &&
+			file_text_number("/proc/thread-self/status", "Seccomp:", &mode) && mode;
+	}
+	return state.is_filtered;
+}
+
+static void report_filter(void)
+{
+	static atomic_uint told_in;
+
+	if (notice_is_first(&told_in)) {
+		notice_add("no CPU samples", 0,
+			"a seccomp filter holds for this process and may refuse perf_event_open: "
+			"threads that began under it have no CPU samples. If it allows the call "
+			"(docker run --cap-add PERFMON), set GPROF_CPU_HZ=99");
+	}
+}
+
 static void give_up(int code)
 {
 	static atomic_uint told_in;
 
 	state.period_ns = 0;
-	if (notice_is_first(&told_in)) {
+	if (state.is_filtered) {
+		report_filter();
+	} else if (notice_is_first(&told_in)) {
 		notice_add("no CPU samples", code,
 			"the kernel refuses perf_event_open (%s): there are no CPU samples. Set "
 			"kernel.perf_event_paranoid to 2 or less; in a container, also allow the "
@@ -133,7 +165,9 @@ static void report_no_room(uint32_t tid, int code)
 	static atomic_uint told_in;
 
 	loss_add(LOSS_CPU_THREAD, 1);
-	if (notice_is_first(&told_in)) {
+	if (state.is_filtered) {
+		report_filter();
+	} else if (notice_is_first(&told_in)) {
 		notice_add("threads without CPU samples", code,
 			"CPU samples of thread %u and perhaps others are missing: there is no more "
 			"memory for them that a user may lock, or no descriptor, or there are over "
@@ -166,6 +200,9 @@ static int open_ring(struct thread *thread, uint32_t ring_bytes)
 
 	if (state.locked_bytes + nr_bytes > state.max_locked_bytes) {
 		return -ENOMEM;
+	}
+	if (is_filtered()) {
+		return -EPERM;
 	}
 	rc = cpu_ring_open(&ring, &want);
 	if (rc) {
@@ -291,6 +328,44 @@ static void drop_ended(void)
 	state.nr_threads = nr;
 }
 
+/* ---- threads that say that they begin ---- */
+
+#define MAX_BEGUN 256u /* between two reads; a scan finds the others */
+
+static struct {
+	atomic_bool is_wanted;
+	atomic_uint nr; /* at any time */
+	_Atomic uint32_t tids[MAX_BEGUN];
+	uint32_t nr_read;
+} begun;
+
+void cpu_sample_thread_began(void)
+{
+	unsigned int i;
+
+	if (atomic_load_explicit(&begun.is_wanted, memory_order_relaxed)) {
+		i = atomic_fetch_add(&begun.nr, 1);
+		atomic_store(&begun.tids[i % MAX_BEGUN], (uint32_t)syscall(SYS_gettid));
+	}
+}
+
+/* One that has ended by now is refused, and one that has not written its number yet is scanned. */
+static void add_begun(void)
+{
+	unsigned int nr = atomic_load(&begun.nr);
+
+	if (nr - begun.nr_read > MAX_BEGUN) {
+		begun.nr_read = nr - MAX_BEGUN;
+	}
+	for (; begun.nr_read != nr; begun.nr_read++) {
+		uint32_t tid = atomic_exchange(&begun.tids[begun.nr_read % MAX_BEGUN], 0);
+
+		if (tid && state.period_ns && !find_thread(tid)) {
+			add_thread(tid);
+		}
+	}
+}
+
 /* ---- threads of Python ---- */
 
 static void on_python_thread(void *unused, uint32_t tid, uintptr_t python)
@@ -313,7 +388,7 @@ static void find_python(void)
 		atomic_load_explicit(&python_sampler, memory_order_acquire);
 	static atomic_uint told_in;
 
-	if (python && !state.python) {
+	if (python && !state.python && python->find()) {
 		if (python_sample_init()) {
 			notice_no_memory(&told_in, "Python stacks of CPU samples");
 			return;
@@ -586,9 +661,13 @@ static void take(uint64_t now_ns)
 {
 	bool is_open_now = is_open();
 
+	state.is_checked = false;
 	catch_python();
 	begin_read(is_open_now || state.was_open);
 	read_all();
+	if (state.is_running) {
+		add_begun();
+	}
 	if (state.is_running && now_ns >= state.scan_due_ns) {
 		scan(now_ns);
 	}
@@ -596,16 +675,19 @@ static void take(uint64_t now_ns)
 	state.due_ns = now_ns + READ_NS;
 }
 
-/* Bytes that each user may lock for such buffers besides RLIMIT_MEMLOCK. */
+/*
+ * Of the bytes that each user may lock for such buffers besides RLIMIT_MEMLOCK. Where nobody asks
+ * for samples, other profilers of this user keep half.
+ */
 static uint64_t find_max_locked(void)
 {
-	uint64_t kb;
+	uint64_t kb, parts = config_is_wanted(CONFIG_CPU_HZ) ? 1 : 2;
 	long nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
 	if (!file_text_number("/proc/sys/kernel/perf_event_mlock_kb", "", &kb)) {
 		kb = DEFAULT_MLOCK_KB;
 	}
-	return kb * 1024 * (nr_cpus > 0 ? (uint64_t)nr_cpus : 1);
+	return kb * 1024 * (nr_cpus > 0 ? (uint64_t)nr_cpus : 1) / parts;
 }
 
 /* The room for what the kernel takes between two reads, with records of that size. */
@@ -645,6 +727,7 @@ void cpu_sample_init(void)
 		find_ring_bytes(2 * hz, CPU_RING_RECORD_BYTES, state.max_locked_bytes);
 	state.period_ns = 1000000000u / hz;
 	state.is_running = true;
+	atomic_store(&begun.is_wanted, true);
 }
 
 void cpu_sample_catch(void)
@@ -688,6 +771,7 @@ static void fini(void)
 
 void cpu_sample_end(void)
 {
+	atomic_store(&begun.is_wanted, false);
 	if (!state.threads) {
 		return;
 	}
@@ -709,6 +793,7 @@ void cpu_sample_end(void)
 /* The drain may have been at work when the program forked, so the memory is kept and used again. */
 void cpu_sample_forget(void)
 {
+	atomic_store(&begun.is_wanted, false);
 	if (state.threads) {
 		state = (struct cpu_sample_state){.threads = state.threads};
 		code_map_forget();

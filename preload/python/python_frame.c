@@ -6,7 +6,6 @@
  */
 #include "preload/python/python_frame.h"
 
-#include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -87,20 +86,27 @@ static unsigned int minor_of(const char *version)
 	return minor;
 }
 
+/* The drain may read frames meanwhile, by the same layout. */
 bool python_frame_init(const char *version)
 {
-	layout = NULL;
-	cell_type = (uintptr_t)dlsym(RTLD_DEFAULT, "PyCell_Type");
+	const struct layout *found = NULL;
+
 	/* Without the GIL objects are larger, and change while they are read. */
 	if (sizeof(void *) != 8 || strstr(version, "free-threading")) {
 		return false;
 	}
 	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
 		if (minor_of(version) == layouts[i].minor) {
-			layout = &layouts[i];
+			found = &layouts[i];
 		}
 	}
-	return layout != NULL;
+	layout = found;
+	return found != NULL;
+}
+
+void python_frame_know_cells(uintptr_t type)
+{
+	cell_type = type;
 }
 
 unsigned int python_frame_minor(void)

@@ -46,6 +46,10 @@ struct python_text {
 
 /* Selects the layout of an interpreter by Py_GetVersion's text; returns false if it is unknown. */
 bool python_frame_init(const char *version);
+#define PYTHON_UNKNOWN_VERSION "this version is not known (3.8 to 3.15 are, with the GIL)"
+
+/* For python_frame_first_local(): where cells have their type, 0 if that is unknown. */
+void python_frame_know_cells(uintptr_t type);
 
 /* N of the layout's version 3.N. */
 unsigned int python_frame_minor(void);

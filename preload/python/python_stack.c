@@ -36,7 +36,6 @@ struct tables {
 };
 
 _Atomic uint32_t python_parts;
-void *(*python_thread_state)(void);
 
 static void *_Atomic tables;
 

@@ -179,8 +179,9 @@ static const char *try_out(void)
 	struct object *type, *value, *trace, *globals;
 
 	if (!python_frame_init(state.version)) {
-		return "this version is not known (3.8 to 3.15 are, with the GIL)";
+		return PYTHON_UNKNOWN_VERSION;
 	}
+	python_frame_know_cells((uintptr_t)dlsym(RTLD_DEFAULT, "PyCell_Type"));
 	state.tried = "its code could not be run";
 	state.PyErr_Fetch(&type, &value, &trace);
 	globals = state.PyDict_New();
@@ -248,8 +249,7 @@ static void start(void)
 		parts &= state.why_no_calls ? ~CALLS : UINT32_MAX;
 	}
 	if (state.has_hangs || state.has_samples) {
-		state.why_no_threads = python_thread_start(
-			python_thread_state(), state.has_hangs, state.has_samples);
+		state.why_no_threads = python_thread_start(python_thread_state(), state.has_hangs);
 	}
 	if (parts & 1u << PYTHON_GC) { /* it asks for no frames */
 		state.why_no_gc = python_gc_start(python_frame_minor());
@@ -292,7 +292,9 @@ static void get_in(void)
 	strncpy(state.version, state.Py_GetVersion(), sizeof(state.version) - 1);
 	state.why = reads_python() ? try_out() : NULL;
 	ring_leave_profiler(&ring_tls, &mark);
-	if (reads_python() && !state.why) {
+	if (state.why) {
+		python_thread_refuse();
+	} else if (reads_python()) {
 		start();
 	}
 	/* A program that uses no GPU is sampled, and has calls of the C library, too. */
@@ -364,7 +366,8 @@ COMPAT_START_CODE static bool is_wanted(void)
 	}
 	state.wanted = (uint32_t)config_early(CONFIG_PYTHON) & ~(1u << PYTHON_OFF);
 	state.has_hangs = config_early(CONFIG_HANG_TIMEOUT_S) != 0;
-	state.has_samples = config_early(CONFIG_CPU_HZ) && !config_early(CONFIG_TIMER_ONLY);
+	state.has_samples = config_is_asked(CONFIG_CPU_HZ) && config_early(CONFIG_CPU_HZ) &&
+			    !config_early(CONFIG_TIMER_ONLY);
 	state.has_os_calls = os_counts_are_wanted() && !config_early(CONFIG_TIMER_ONLY);
 	return (reads_python() || state.has_os_calls) && has_python();
 }
@@ -446,16 +449,12 @@ static void report_hangs(void)
 	}
 }
 
+/* Where nothing was tried, the drain reads it from outside (python_thread_look). */
 static void report_samples(void)
 {
 	const char *why = state.why ? state.why : state.why_no_threads;
 
-	if (!state.has_samples && has_python()) {
-		notice_add("no Python stacks of CPU samples", 0,
-			"for them GPROF_CPU_HZ works only as an environment variable: Python "
-			"starts "
-			"before the GPROF_CONFIG file is read");
-	} else if (why) {
+	if (why && atomic_load(&state.is_done)) {
 		notice_add("no Python stacks of CPU samples", 0,
 			"Python %s: %s; CPU samples have native stacks alone", state.version, why);
 	}
@@ -465,9 +464,8 @@ void python_start_report(void)
 {
 	bool has_parts = config_number(CONFIG_PYTHON) > 1u << PYTHON_OFF;
 	bool has_hangs = config_number(CONFIG_HANG_TIMEOUT_S) != 0;
-	bool has_samples = config_number(CONFIG_CPU_HZ) != 0;
 
-	if ((!has_parts && !has_hangs && !has_samples) ||
+	if ((!has_parts && !has_hangs && !state.has_samples) ||
 		atomic_exchange(&state.is_reported, true)) {
 		return;
 	}
@@ -477,7 +475,7 @@ void python_start_report(void)
 	if (has_hangs) {
 		report_hangs();
 	}
-	if (has_samples) {
+	if (state.has_samples) {
 		report_samples();
 	}
 }

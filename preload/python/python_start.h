@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Gets into Python's interpreter, only with GPROF_PYTHON, GPROF_HANG_TIMEOUT_S or GPROF_CPU_HZ:
- * without them, nothing of this room is active in the process. With GPROF_CPU_HZ the recorder
+ * without them, the drain reads frames for CPU samples from outside (python_thread.c), and nothing
+ * else of this room is active in the process. With GPROF_CPU_HZ the recorder
  * starts with the program, and also in its forked children; the same with libgprof-os.so, which
  * needs nothing else of Python.
  */

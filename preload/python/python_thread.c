@@ -15,6 +15,9 @@
 
 #include "collector/ring/python_frames.h"
 #include "collector/ring/ring.h"
+#include "collector/util/notice.h"
+#include "preload/base/modules.h"
+#include "preload/python/python.h"
 #include "preload/python/python_frame.h"
 
 /* The head of a thread state, in 3.8 to 3.15; its ids follow later, in its first words. */
@@ -25,6 +28,9 @@ enum { PREVIOUS, NEXT, INTERPRETER, FIRST_ID };
 
 /* The C library's descriptor of a thread, at pthread_self(), has the kernel's id so near. */
 #define DESCRIPTOR_BYTES 2048u
+
+/* Where Python is read from outside: looks at its threads, until its main thread is found. */
+#define MAX_LOOKS 10u
 
 /* A stack that changes while it is read is read again. */
 #define NR_TRIES 3u
@@ -40,6 +46,19 @@ static struct python_threads {
 	uintptr_t known_thread;
 	uint32_t known_tid;
 } threads;
+
+void *(*python_thread_state)(void);
+
+/* What the drain finds of an interpreter that nothing has got into. */
+static struct {
+	const char *(*Py_GetVersion)(void);
+	void *(*PyInterpreterState_Main)(void);
+	void *(*PyInterpreterState_ThreadHead)(void *interpreter);
+	void *(*thread_state)(void);
+	uint64_t nr_added; /* objects, at the last look for it */
+	uint32_t nr_looks; /* at its threads */
+	atomic_bool is_refused;
+} outside;
 
 /* The result; for the drain thread. */
 static struct python_frames frames;
@@ -83,7 +102,7 @@ static uintptr_t find_top(uint32_t way, uint32_t tid, uintptr_t thread)
 	return 0;
 }
 
-static uintptr_t find(uint32_t tid, uintptr_t self)
+static uintptr_t find_frames(uint32_t tid, uintptr_t self)
 {
 	uintptr_t thread = self			      ? self - (uintptr_t)threads.to_self
 			   : tid == threads.known_tid ? threads.known_thread
@@ -128,7 +147,7 @@ static bool add_frame(const struct python_frame *frame)
 
 static const struct python_frames *read_frames(uint32_t tid, uintptr_t self)
 {
-	uintptr_t at = find(tid, self);
+	uintptr_t at = find_frames(tid, self);
 
 	frames.nr = frames.nr_more = 0;
 	for (uint32_t i = 0; at && i < MAX_WALK; i++) {
@@ -237,25 +256,175 @@ static bool read_names(const struct python_point_at *at, struct python_names *na
 	return true;
 }
 
-static const struct python_sampler sampler = {each_thread, read_stack, read_names};
+/* ---- from outside ---- */
 
-/* ---- in ---- */
-
-/* For versions whose states lack the kernel's ids: looks for that of this thread. */
+/* Looks for the kernel's id of this thread in its descriptor. */
 static uint32_t find_tid_at(void)
 {
-	uint32_t half;
+	uintptr_t self = (uintptr_t)pthread_self();
+	uint32_t half, tid = (uint32_t)syscall(SYS_gettid);
 
 	for (uint32_t at = 0; at < DESCRIPTOR_BYTES; at += sizeof(half)) {
-		if (!python_peek(&half, threads.known_thread + at, sizeof(half))) {
+		if (!python_peek(&half, self + at, sizeof(half))) {
 			return 0;
 		}
-		if (half == threads.known_tid) {
+		if (half == tid) {
 			return at;
 		}
 	}
 	return 0;
 }
+
+/* Is that word the pthread_self() of the thread with that kernel id? */
+static bool is_descriptor(uintptr_t word, uint32_t tid, uint32_t tid_at)
+{
+	uint32_t half;
+
+	return tid_at && word && python_peek(&half, word + tid_at, sizeof(half)) && half == tid;
+}
+
+/* Is it the state of the main thread? Then it is the known one. */
+static bool know_main(const uintptr_t *words, uintptr_t at, uint32_t tid_at)
+{
+	uint32_t tid = (uint32_t)getpid();
+
+	for (uint32_t i = FIRST_ID; i < STATE_WORDS - 1; i++) {
+		if ((!threads.has_tid || words[i + 1] == tid) &&
+			is_descriptor(words[i], tid, tid_at)) {
+			threads.known = at;
+			threads.known_thread = words[i];
+			threads.known_tid = tid;
+			threads.tid_at = threads.has_tid ? 0 : tid_at;
+			threads.id_at = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Looks for the main thread's state in the interpreter's list; false if it is not there. */
+static bool find_main(uintptr_t at)
+{
+	uint32_t tid_at = find_tid_at();
+	uintptr_t words[STATE_WORDS];
+
+	for (uint32_t i = 0; at && i < MAX_WALK && python_peek(words, at, sizeof(words)) &&
+			     words[INTERPRETER] == threads.interpreter;
+		i++) {
+		if (know_main(words, at, tid_at)) {
+			return true;
+		}
+		at = words[NEXT];
+	}
+	return false;
+}
+
+static bool look_for_symbols(const struct module *module, void *unused)
+{
+	const struct elf *elf = &module->elf;
+
+	(void)unused;
+	if (!module->has_symbols) {
+		return false;
+	}
+	*(void **)&outside.Py_GetVersion = elf_find(elf, "Py_GetVersion");
+	if (!outside.Py_GetVersion) {
+		return false;
+	}
+	*(void **)&outside.PyInterpreterState_Main = elf_find(elf, "PyInterpreterState_Main");
+	*(void **)&outside.PyInterpreterState_ThreadHead =
+		elf_find(elf, "PyInterpreterState_ThreadHead");
+	*(void **)&outside.thread_state = elf_find(elf, "PyGILState_GetThisThreadState");
+	threads.code_type = (uintptr_t)elf_find(elf, "PyCode_Type");
+	threads.str_type = (uintptr_t)elf_find(elf, "PyUnicode_Type");
+	return true;
+}
+
+static void note_count(const struct modules_count *count, void *nr_added)
+{
+	*(uint64_t *)nr_added = count->nr_added;
+}
+
+/* Looks for the interpreter among the objects, if there are new ones. */
+static bool has_symbols(void)
+{
+	uint64_t nr_added = 0;
+
+	if (outside.Py_GetVersion) {
+		return true;
+	}
+	modules_hold(note_count, &nr_added);
+	if (nr_added == outside.nr_added) {
+		return false;
+	}
+	outside.nr_added = nr_added;
+	return modules_each(look_for_symbols, NULL);
+}
+
+static void refuse(const char *why)
+{
+	const char *version = outside.Py_GetVersion();
+
+	atomic_store(&outside.is_refused, true);
+	notice_add("no Python stacks of CPU samples", 0,
+		"Python %.*s: %s; CPU samples have native stacks alone", (int)strcspn(version, " "),
+		version, why);
+}
+
+static bool is_as_known(void)
+{
+	if (!outside.PyInterpreterState_Main || !outside.PyInterpreterState_ThreadHead ||
+		!threads.code_type || !threads.str_type) {
+		refuse("it lacks functions that 3.8 and later have");
+	} else if (!python_frame_init(outside.Py_GetVersion())) {
+		refuse(PYTHON_UNKNOWN_VERSION);
+	}
+	return !atomic_load(&outside.is_refused);
+}
+
+/* The first two functions of the interpreter read one pointer each; none takes a lock. */
+static bool find(void)
+{
+	void *interpreter;
+	uintptr_t head;
+
+	if (threads.id_at || atomic_load(&outside.is_refused) || !has_symbols()) {
+		return threads.id_at != 0;
+	}
+	if (!is_as_known()) {
+		return false;
+	}
+	interpreter = outside.PyInterpreterState_Main();
+	head = interpreter ? (uintptr_t)outside.PyInterpreterState_ThreadHead(interpreter) : 0;
+	if (!head) {
+		return false; /* it has not begun */
+	}
+	threads.has_tid = python_frame_minor() >= 11;
+	threads.interpreter = (uintptr_t)interpreter;
+	if (find_main(head)) {
+		python_thread_state =
+			python_thread_state ? python_thread_state : outside.thread_state;
+		return true;
+	}
+	if (++outside.nr_looks == MAX_LOOKS) {
+		refuse("its main thread was not found");
+	}
+	return false;
+}
+
+static const struct python_sampler sampler = {find, each_thread, read_stack, read_names};
+
+void python_thread_init(void)
+{
+	atomic_store_explicit(&python_sampler, &sampler, memory_order_release);
+}
+
+void python_thread_refuse(void)
+{
+	atomic_store(&outside.is_refused, true);
+}
+
+/* ---- in ---- */
 
 static void know(const void *thread_state)
 {
@@ -268,13 +437,14 @@ static void know(const void *thread_state)
  * The offset of a thread's id in its state differs between versions: it is where the state of this
  * thread has this thread's id.
  */
-const char *python_thread_start(const void *thread_state, bool has_hangs, bool has_samples)
+const char *python_thread_start(const void *thread_state, bool has_hangs)
 {
 	uintptr_t words[STATE_WORDS];
 	uint32_t at = FIRST_ID;
 
 	threads.code_type = (uintptr_t)dlsym(RTLD_DEFAULT, "PyCode_Type");
 	threads.str_type = (uintptr_t)dlsym(RTLD_DEFAULT, "PyUnicode_Type");
+	threads.has_tid = python_frame_minor() >= 11;
 	know(thread_state);
 	if (!python_peek(words, threads.known, sizeof(words))) {
 		return "its threads cannot be read";
@@ -282,7 +452,6 @@ const char *python_thread_start(const void *thread_state, bool has_hangs, bool h
 	while (at < STATE_WORDS - 1 && words[at] != threads.known_thread) {
 		at++;
 	}
-	threads.has_tid = python_frame_minor() >= 11;
 	if (at == STATE_WORDS - 1 || (threads.has_tid && words[at + 1] != threads.known_tid)) {
 		return "its threads' ids were not found";
 	}
@@ -292,9 +461,6 @@ const char *python_thread_start(const void *thread_state, bool has_hangs, bool h
 	threads.tid_at = threads.has_tid ? 0 : find_tid_at();
 	if (has_hangs) {
 		atomic_store_explicit(&python_frames_read, read_frames, memory_order_release);
-	}
-	if (has_samples) {
-		atomic_store_explicit(&python_sampler, &sampler, memory_order_release);
 	}
 	return NULL;
 }

@@ -11,11 +11,21 @@
 #include <stdbool.h>
 
 /*
- * With the GIL held, and a verified layout (python_start.c): learns from the calling thread's state
- * how threads are identified, and lets the collector read stacks from then on: of threads that
- * hang, or of those that it samples. Returns NULL, or the reason why it cannot.
+ * Lets the collector sample the threads of an interpreter that nothing has got into: the drain
+ * looks for it. Nothing runs in the interpreter for that, so nothing has tried the layout, but the
+ * ids of the main thread and the types of all objects that are read must be right.
  */
-const char *python_thread_start(const void *thread_state, bool has_hangs, bool has_samples);
+void python_thread_init(void);
+
+/* This interpreter is not as we know it: the drain shall not look for it. */
+void python_thread_refuse(void);
+
+/*
+ * With the GIL held, and a verified layout (python_start.c): learns from the calling thread's state
+ * how threads are identified, and lets the collector read the stacks of threads that hang. Returns
+ * NULL, or the reason why it cannot.
+ */
+const char *python_thread_start(const void *thread_state, bool has_hangs);
 
 /* In a forked child, on its only thread, with that thread's state; NULL if it has none. */
 void python_thread_forget(const void *thread_state);

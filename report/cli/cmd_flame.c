@@ -53,7 +53,7 @@ static const struct option_line options[] = {
 		.words = flame_weight_names),
 	OPTION("stacks", 's', NULL, "begin with Python stacks in place of modules"),
 	OPTION("samples", 'C', NULL,
-		"CPU samples: threads, Python and native stacks (recorded with --cpu)\n"
+		"CPU samples: threads, Python and native stacks\n"
 		"in place of operators"),
 	OPTION("phase", 'P', "PHASE",
 		"draw only what begins in dataloader, forward, backward,\n"
@@ -200,8 +200,9 @@ static int refuse_empty(const struct request *request, const struct flame *flame
 	const uint64_t *total = flame->frames[0].total;
 
 	if (request->is_sampled) {
-		cmd_error("cannot draw CPU samples: none was recorded; use gprof-record --cpu "
-			  "(GPROF_CPU_HZ=99)");
+		cmd_error(
+			"cannot draw CPU samples: none was recorded (GPROF_CPU_HZ); `gprof-report "
+			"--view notices` says if the system refuses them");
 	} else if (flame->unsampled[request->weight]) {
 		cmd_error(
 			"cannot draw Python stacks: none was recorded; set GPROF_PYTHON=stacks in "

@@ -69,8 +69,8 @@ static void add_notes(struct table *table, const struct python_lines *lines)
 {
 	if (!lines->nr && !lines->nr_unread) {
 		table_note(table,
-			"No CPU samples of Python code were recorded; use gprof-record --cpu "
-			"(GPROF_CPU_HZ=99).");
+			"No CPU samples of Python code were recorded (GPROF_CPU_HZ). The view "
+			"notices says if the system refuses them, or Python is unknown.");
 	}
 	if (lines->nr_unread) {
 		table_note(table,

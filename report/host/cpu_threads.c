@@ -128,8 +128,8 @@ static void fill_table(void *state, struct table *table)
 	}
 	table_sort(table, "cpu");
 	if (!view->nr) {
-		table_note(table, "No CPU samples were recorded; use gprof-record --cpu "
-				  "(GPROF_CPU_HZ=99).");
+		table_note(table, "No CPU samples were recorded (GPROF_CPU_HZ). The view "
+				  "notices says if the system refuses them.");
 	}
 }
 

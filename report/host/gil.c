@@ -278,8 +278,9 @@ static void fill_table(void *state, struct table *table)
 			"Calls of the operating system were not recorded; gprof-record --os "
 			"records them.");
 	} else if (table->nr_rows && !view->has_samples) {
-		table_note(
-			table, "gprof-record --cpu also records what other threads run meanwhile.");
+		table_note(table,
+			"CPU samples would say what other threads run meanwhile; none were "
+			"recorded.");
 	}
 }
 

@@ -20,7 +20,8 @@ static const struct option_line own_options[] = {
 	OPTION("shapes", OPTION_SHAPES, NULL,
 		"also the input shapes of PyTorch's operators: --torch shapes"),
 	OPTION("cpu", OPTION_CPU, "HZ",
-		"CPU samples with native and Python stacks: --cpu-hz, 99 unless given",
+		"CPU samples also without a GPU, from the first line of Python on and in "
+		"child processes; HZ a second, 99 unless given",
 		.is_joined = true),
 	OPTION("os", OPTION_OS, NULL,
 		"calls of the C library that take at least 1 us: files, sockets, sleeps, locks, "

@@ -3,6 +3,7 @@
 # Threads that start at the same time: every launch of each, their names and ends.
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ
+export GPROF_CPU_HZ=0 # CPU samples are events, too
 
 for round in 1 2 3; do
 	rm -rf "$GPROF_DIR"

@@ -4,6 +4,7 @@
 # in its calls; and its threads' room in the rings is given back, though their ends are not seen.
 . "$(dirname "$0")/lib.sh"
 need REPORT JQ
+export GPROF_CPU_HZ=0 # CPU samples are events, too
 [[ $B != *san-* ]] || skip "sanitizers have allocators of their own"
 CC=${CC:-gcc}
 src=$ROOT/test/calls

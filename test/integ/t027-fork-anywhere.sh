@@ -5,6 +5,7 @@
 # is harmed.
 . "$(dirname "$0")/lib.sh"
 need REPORT JQ
+export GPROF_CPU_HZ=0 # CPU samples are events, too
 [[ $B != *san-thread ]] || skip "ThreadSanitizer does not support threads after a fork with threads"
 CC=${CC:-gcc}
 src=$ROOT/test/calls

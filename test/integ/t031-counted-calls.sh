@@ -4,6 +4,7 @@
 # GPROF_CALLS=all times them, and has CUPTI record synchronizations and events. Rows of events have the handles.
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ PLAIN
+export GPROF_CPU_HZ=0 # CPU samples are events, too
 # Of several modules that call, all but the first have a slower way to their runtime.
 gcc -O1 -shared -fPIC -DMODULE -o "$T/libcounted.so" test/calls/counted.c "$SIM/libcudart.so.13" 2>"$T/err" &&
 	gcc -O1 -o "$T/counted" test/calls/counted.c "$T/libcounted.so" -Wl,-rpath,"$T" "$SIM/libcudart.so.13" -lpthread 2>"$T/err" ||

@@ -3,6 +3,7 @@
 # A full disk, a limit on file sizes, GPROF_MAX_MB, and no directory at all.
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ
+export GPROF_CPU_HZ=0 # CPU samples are events, too
 
 # So many launches a step that 20 steps take more than 1 MB.
 NR_LAUNCHES=50000

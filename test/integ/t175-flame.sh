@@ -95,7 +95,7 @@ refused 2 "unknown phase 'forwards' (supported: dataloader, forward, backward, o
 refused 2 "unknown order 'name' (supported: weight, time)" --order name "$T/ops.gprof"
 refused 1 "cannot draw 'gpu' of phase 'dataloader': the recording has none of it" --by gpu --phase dataloader "$T/training.json"
 refused 1 "cannot draw Python stacks: none was recorded; set GPROF_PYTHON=stacks" --stacks -o "$T/x.svg" "$T/ops.gprof"
-refused 1 "cannot draw CPU samples: none was recorded; use gprof-record --cpu" --samples -o "$T/x.svg" "$T/ops.gprof"
+refused 1 'cannot draw CPU samples: none was recorded (GPROF_CPU_HZ); `gprof-report --view notices`' --samples -o "$T/x.svg" "$T/ops.gprof"
 refused 2 "leave out --by, --phase and --stacks" --samples --by cpu "$T/ops.gprof"
 refused 1 "cannot write '$T/none/x.svg': No such file or directory" -o "$T/none/x.svg" "$T/ops.gprof"
 refused 1 "cannot write '$T/none/x.pb.gz': No such file or directory" -o "$T/none/x.pb.gz" "$T/ops.gprof"

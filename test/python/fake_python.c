@@ -23,6 +23,19 @@ const char *Py_GetVersion(void)
 	return version;
 }
 
+/* It has not begun. */
+void *PyInterpreterState_Main(void)
+{
+	return NULL;
+}
+
+void *PyInterpreterState_ThreadHead(void *interpreter)
+{
+	return interpreter;
+}
+
+char PyCode_Type[8], PyUnicode_Type[8];
+
 void *PyGILState_GetThisThreadState(void)
 {
 	return (void *)16; /* nowhere */

@@ -86,7 +86,8 @@ tap by_file GPROF_HANG_TIMEOUT_S=1 "hangs: asked for by a file"
 tap played "no audit hook" "" 3.11.0 GPROF_CPU_HZ=0 "samples: off, no audit hook"
 tap played "an audit hook" "this version is not known (3.8 to 3.15 are, with the GIL); CPU samples have native stacks alone" 3.16.0 GPROF_CPU_HZ=9 \
 	"samples: an unknown version"
-tap by_file GPROF_CPU_HZ=9 "samples: asked for by a file"
+tap played "no audit hook" "Python 3.16.0: this version is not known (3.8 to 3.15 are, with the GIL); CPU samples have native stacks alone" 3.16.0 \
+	"samples: an unknown version, which nobody asked for"
 
 # ---- with Python ----
 
@@ -222,7 +223,7 @@ elsewhere()
 {
 	local have missing want
 	case $version in 3.1[4-9].*) return 0 ;; esac
-	want=$(GPROF_PYTHON=functions GPROF_PYTHON_FILTER=elsewhere.py within_from_the_start "$python" test/python/elsewhere.py \
+	want=$(GPROF_CPU_HZ=0 GPROF_PYTHON=functions GPROF_PYTHON_FILTER=elsewhere.py within_from_the_start "$python" test/python/elsewhere.py \
 		"$PWD/$B/python/left.so")
 	timeline 2>/dev/null
 	have=$(grep -c '"python_function", "name": "[^"]*elsewhere.py' "$T/timeline.json")
@@ -278,7 +279,7 @@ own_tests()
 lost()
 {
 	local have missing
-	GPROF_PYTHON=functions GPROF_PYTHON_FILTER=calls.py within "$python" test/python/calls.py 400000 || return 1
+	GPROF_CPU_HZ=0 GPROF_PYTHON=functions GPROF_PYTHON_FILTER=calls.py within "$python" test/python/calls.py 400000 || return 1
 	timeline 2>/dev/null
 	have=$(grep -c '"name": "[^"]*: many"' "$T/timeline.json")
 	missing=$(view losses 2>/dev/null; sed -n 's/.*"count": \([0-9]*\), "cause": "call of a Python function beyond 200.*/\1/p' "$T/losses.json")
@@ -320,7 +321,24 @@ samples()
 {
 	"$python" test/python/samples.py 0.1 >"$T/plain" 2>&1
 	GPROF_CPU_HZ=200 within "$python" test/python/samples.py 3 >"$T/out" 2>&1
-	diff "$T/plain" "$T/out" || return 1
+	diff "$T/plain" "$T/out" && have_shares
+}
+
+# Where nobody asks for them nothing gets into the interpreter: its frames are read from outside. The same with a file's setting.
+samples_from_outside()
+{
+	local setting
+	for setting in "" GPROF_CPU_HZ=200; do
+		echo "$setting" >"$T/file"
+		GPROF_CONFIG=$T/file within "$python" test/python/samples.py 3 gpu >"$T/out" 2>&1
+		diff "$T/plain" "$T/out" && have_shares || return 1
+	done
+	within "$python" test/python/samples.py 0.1 # uses no GPU, so it is not recorded
+	[ ! -e "$T/dump" ]
+}
+
+have_shares()
+{
 	view notices
 	grep '"cause": "no CPU samples"' "$T/notices.json" >/dev/null && return 0 # the machine refuses them
 	view cpu-lines 2>/dev/null
@@ -582,6 +600,7 @@ for python in "${pythons[@]}"; do
 	tap hangs child "hangs: in a child that another thread forked"
 	tap ended "hangs: after the end of the interpreter"
 	tap samples "samples: lines in known shares"
+	tap samples_from_outside "samples: the same by default, from outside"
 done
 torch=$(command -v "${TORCH_PYTHON:-/usr/bin/python3}")
 version=$("$torch" -c 'import torch; print("PyTorch " + torch.__version__)' 2>/dev/null) || version=

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""samples.py SECONDS [threads|fork|spawn|many|many-c]
+"""samples.py SECONDS [threads|fork|spawn|many|many-c|gpu]
 
 Spends CPU time in known shares: decode() 60 %, by rounds of its own; augment() 30 %, in C code that it calls;
 collate() 10 %. What is spent is measured by the thread's CPU clock, so the shares hold on a busy machine. With threads, a
 thread spends its time in another(); with fork or spawn, a child does as the main thread. With many, 64 threads spend
-SECONDS each in some 20 frames, in Python that takes turns with the GIL; with many-c in C code without it.
+SECONDS each in some 20 frames, in Python that takes turns with the GIL; with many-c in C code without it. With gpu it
+first calls CUDA.
 """
+import ctypes
 import multiprocessing
 import sys
 import threading
@@ -73,6 +75,8 @@ if __name__ == "__main__":
         sys.exit()
     if how == "threads":
         others = [threading.Thread(target=another, args=(seconds,))]
+    elif how == "gpu":
+        ctypes.CDLL("libcudart.so.12").cudaFree(None)
     elif how:
         others = [multiprocessing.get_context(how).Process(target=work, args=(seconds,))]
     for other in others:

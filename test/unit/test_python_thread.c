@@ -31,6 +31,31 @@ static struct {
 	uintptr_t code[32], file[16], function[16], lines[8];
 } memory;
 
+/* Of the interpreter that nothing has got into. */
+static const char *version;
+static void *interpreter;
+
+__attribute__((visibility("default"))) const char *Py_GetVersion(void)
+{
+	return version;
+}
+
+__attribute__((visibility("default"))) void *PyInterpreterState_Main(void)
+{
+	return interpreter;
+}
+
+__attribute__((visibility("default"))) void *PyInterpreterState_ThreadHead(void *unused)
+{
+	(void)unused;
+	return memory.states[0];
+}
+
+__attribute__((visibility("default"))) void *PyGILState_GetThisThreadState(void)
+{
+	return memory.states[1];
+}
+
 static void put(void *object, size_t at, const void *value, size_t nr_bytes)
 {
 	memcpy((char *)object + at, value, nr_bytes);
@@ -91,7 +116,7 @@ static void make_12(uint32_t nr_frames)
 	make_text(memory.file, "train.py", 40);
 	make_text(memory.function, "step", 40);
 	ck_assert(python_frame_init("3.12.1"));
-	ck_assert_ptr_null(python_thread_start(memory.states[1], true, true));
+	ck_assert_ptr_null(python_thread_start(memory.states[1], true));
 }
 
 static void make_10(void)
@@ -111,7 +136,7 @@ static void make_10(void)
 	make_text(memory.file, "train.py", 48);
 	make_text(memory.function, "step", 48);
 	ck_assert(python_frame_init("3.10.4"));
-	ck_assert_ptr_null(python_thread_start(memory.states[1], true, true));
+	ck_assert_ptr_null(python_thread_start(memory.states[1], true));
 }
 
 static const struct python_frames *frames_of(uint32_t tid, uintptr_t self)
@@ -219,12 +244,12 @@ START_TEST(where_the_ids_are_not_found_that_is_said)
 {
 	make_12(1);
 	memory.states[1][17]++;
-	ck_assert_str_eq(python_thread_start(memory.states[1], true, true),
-		"its threads' ids were not found");
+	ck_assert_str_eq(
+		python_thread_start(memory.states[1], true), "its threads' ids were not found");
 	memory.states[1][17]--;
 	memory.states[1][18]++;
-	ck_assert_str_eq(python_thread_start(memory.states[1], true, true),
-		"its threads' ids were not found");
+	ck_assert_str_eq(
+		python_thread_start(memory.states[1], true), "its threads' ids were not found");
 }
 END_TEST
 
@@ -258,9 +283,10 @@ static void know_thread(void *unused, uint32_t tid, uintptr_t state)
 
 static const struct python_sampler *have_sampler(void)
 {
-	const struct python_sampler *sampler = python_sampler;
+	const struct python_sampler *sampler;
 
-	ck_assert_ptr_nonnull(sampler);
+	python_thread_init();
+	sampler = python_sampler;
 	return sampler;
 }
 
@@ -334,6 +360,66 @@ START_TEST(a_circle_of_frames_is_a_cut_stack)
 }
 END_TEST
 
+/* Of an interpreter as make_12() and make_10() leave it, but for what they learn. */
+static bool finds(const char *its_version, size_t id_at)
+{
+	memset(&memory, 0, sizeof(memory));
+	version = its_version;
+	make_states(id_at);
+	return have_sampler()->find();
+}
+
+START_TEST(an_interpreter_is_found_from_outside_once_it_has_begun)
+{
+	ck_assert(!finds("3.12.1 (main)", 17));
+	interpreter = (void *)INTERPRETER;
+	ck_assert(finds("3.12.1 (main)", 17));
+	ck_assert_int_eq(read_of(OTHER_TID + 2, 2), PYTHON_READ_STACK);
+	nr_known = 0;
+	have_sampler()->each_thread(know_thread, NULL);
+	ck_assert_uint_eq(nr_known, NR_STATES);
+}
+END_TEST
+
+START_TEST(an_old_interpreter_is_found_from_outside_by_the_c_library)
+{
+	interpreter = (void *)INTERPRETER;
+	ck_assert(finds("3.10.4 (main)", 22));
+	make_10();
+	ck_assert_int_eq(read_of((uint32_t)syscall(SYS_gettid), 1), PYTHON_READ_STACK);
+	ck_assert_uint_eq(stack.nr, 1);
+}
+END_TEST
+
+START_TEST(an_interpreter_of_an_unknown_version_is_not_read)
+{
+	interpreter = (void *)INTERPRETER;
+	ck_assert(!finds("3.99.0", 17));
+	version = "3.12.1"; /* that was the answer */
+	ck_assert(!have_sampler()->find());
+}
+END_TEST
+
+START_TEST(threads_that_are_not_the_interpreters_are_not_taken_for_them)
+{
+	interpreter = (void *)INTERPRETER;
+	for (uint32_t i = 0; i < 20; i++) {
+		memset(&memory, 0, sizeof(memory)); /* no ids */
+		version = "3.12.1";
+		ck_assert(!have_sampler()->find());
+	}
+	ck_assert(!finds("3.12.1", 17)); /* it is looked for ten times */
+}
+END_TEST
+
+START_TEST(what_was_tried_and_found_wrong_is_not_looked_for)
+{
+	interpreter = (void *)INTERPRETER;
+	python_thread_refuse();
+	ck_assert(!finds("3.12.1", 17));
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	const TTest *const tests[] = {each_thread_is_known_with_its_state,
@@ -344,7 +430,12 @@ Suite *unit_suite(void)
 		up_to_3_10_threads_are_known_by_their_own_memory_and_the_first_by_its_id,
 		what_is_not_as_it_should_be_tells_nothing, the_list_may_have_any_length,
 		where_the_ids_are_not_found_that_is_said,
-		a_forked_child_begins_at_the_state_of_its_only_thread};
+		a_forked_child_begins_at_the_state_of_its_only_thread,
+		an_interpreter_is_found_from_outside_once_it_has_begun,
+		an_old_interpreter_is_found_from_outside_by_the_c_library,
+		an_interpreter_of_an_unknown_version_is_not_read,
+		threads_that_are_not_the_interpreters_are_not_taken_for_them,
+		what_was_tried_and_found_wrong_is_not_looked_for};
 	char from = 1, to = 0;
 
 	if (safe_read(&to, (uintptr_t)&from, 1) && to) {
