@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- *	s_cpu STEPS WORK [late|fork|refused]
+ *	s_cpu STEPS WORK [late|fork|refused|deadly|deadly_late]
  *
  * Spends CPU time in known shares: of each step three parts in work_three, called by its own
  * caller, and one part in work_one; a thread named "s_cpu worker" spends two parts in work_two,
  * begun after the first call of CUDA, or before it (late). With fork, a child then spends as many
  * steps in work_one, on another thread than its main one. With refused, a filter as those of
- * containers first forbids perf_event_open. WORK is what a part is, in thousands of
- * rounds of one loop. The threads meet at each step. It prints what it has computed.
+ * containers first forbids perf_event_open; with deadly, one that kills the process for it; with
+ * deadly_late, that one comes after the first call of CUDA, for all threads. WORK is what a part
+ *is, in thousands of rounds of one loop. The threads meet at each step. It prints what it has
+ *computed.
  */
 #include "test/prog/prog.h"
 
@@ -81,18 +83,19 @@ static void *worker(void *sum)
 	return NULL;
 }
 
-static void forbid_perf(void)
+static void forbid_perf(unsigned int how)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, how),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) {
+		syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC,
+			&program)) {
 		perror("seccomp");
 		exit(1);
 	}
@@ -128,13 +131,19 @@ int main(int argc, char **argv)
 	void *memory;
 
 	if (argc > 3 && !strcmp(argv[3], "refused")) {
-		forbid_perf();
+		forbid_perf(SECCOMP_RET_ERRNO | EPERM);
+	} else if (argc > 3 && !strcmp(argv[3], "deadly")) {
+		forbid_perf(SECCOMP_RET_KILL_PROCESS);
 	}
 	nr_steps = argc > 1 ? atoi(argv[1]) : 10;
 	rounds = (argc > 2 ? strtoul(argv[2], NULL, 10) : 1000) * 1000;
 	pthread_barrier_init(&together, NULL, 2);
 	if (!is_late) {
 		CHECK(cudaMalloc(&memory, 1 << 20));
+	}
+	if (argc > 3 && !strcmp(argv[3], "deadly_late")) {
+		usleep(300000); /* gprof samples this thread by now */
+		forbid_perf(SECCOMP_RET_KILL_PROCESS);
 	}
 	pthread_create(&thread, NULL, worker, &other);
 	if (is_late) {
