@@ -19,7 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector/util/file_text.h"
 #include "collector/util/private_fd.h"
+
+/* The kernel's own, where /proc does not show it. */
+#define DEFAULT_MLOCK_KB 516u
 
 /* Does not ask for more frames than an administrator allows. */
 static int open_event(const struct cpu_ring_want *want)
@@ -97,6 +101,17 @@ int cpu_ring_open(struct perf_event_mmap_page **ring, const struct cpu_ring_want
 size_t cpu_ring_locked_bytes(uint32_t ring_bytes)
 {
 	return (size_t)sysconf(_SC_PAGESIZE) + ring_bytes;
+}
+
+uint64_t cpu_ring_most_locked_bytes(void)
+{
+	uint64_t kb;
+	long nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (!file_text_number("/proc/sys/kernel/perf_event_mlock_kb", "", &kb)) {
+		kb = DEFAULT_MLOCK_KB;
+	}
+	return kb * 1024 * (nr_cpus > 0 ? (uint64_t)nr_cpus : 1);
 }
 
 void cpu_ring_close(struct perf_event_mmap_page *ring)

@@ -33,6 +33,9 @@ int cpu_ring_open(struct perf_event_mmap_page **ring, const struct cpu_ring_want
 /* The bytes that the user may lock are used by a buffer of that size. */
 size_t cpu_ring_locked_bytes(uint32_t ring_bytes);
 
+/* Bytes that each user may lock for such buffers, of all processes, besides RLIMIT_MEMLOCK. */
+uint64_t cpu_ring_most_locked_bytes(void);
+
 /* Ends the event, too. */
 void cpu_ring_close(struct perf_event_mmap_page *ring);
 

@@ -14,6 +14,10 @@
  * wakes the drain, which reads the frames out of the interpreter's memory at once
  * (cpu_sample_catch), mostly within 100 us. What it reads later than MOMENT_PARTS allows is another
  * moment's, and the sample says that it has none.
+ *
+ * Where the kernel refuses events, the drain looks at the threads of Python itself, as often
+ * (look_at_python). What one runs whose CPU clock advances meanwhile stands for the CPU time that
+ * it has used since. Machine functions are unknown then.
  */
 #include "collector/sample/cpu_sample.h"
 
@@ -54,14 +58,16 @@
 #define READ_NS	    100000000u
 /* Python frames read later than this fraction of a period after the sample no longer match it. */
 #define MOMENT_PARTS 8u
+/* Samples of a thread in one look; later ones stand for the rest. */
+#define MAX_AT_ONCE 100u
+/* After so many without one a thread that is only ready for a CPU has them, too. */
+#define LATE_PERIODS 10u
 /* The list of threads is read as rarely as its reading takes this part of the time. */
 #define COST_PARTS 1000u
 #define NAME_BYTES 16u
 /* For the first size of a buffer: a stack of some 20 frames, and so many threads. */
 #define USUAL_RECORD_BYTES 192u
 #define USUAL_THREADS	   128u
-/* The kernel's own, where /proc does not show it. */
-#define DEFAULT_MLOCK_KB 516u
 
 struct thread {
 	uint32_t tid;
@@ -69,7 +75,8 @@ struct thread {
 	bool is_full;	  /* its buffer was, more than by half */
 	bool wakes;	  /* its samples wake this thread */
 	uint32_t nr_lost; /* perhaps, after the last record */
-	uint64_t cpu_ns;  /* that it had used when records were last read */
+	uint64_t cpu_ns;  /* that it had used when records were last read, or that samples stand for
+			   */
 	uint64_t read_ns; /* CLOCK_MONOTONIC of that */
 	uintptr_t python; /* its state in the interpreter, 0: none */
 	char name[NAME_BYTES];
@@ -94,7 +101,11 @@ static struct cpu_sample_state {
 	uint32_t page_bytes;
 	uint64_t locked_bytes, max_locked_bytes;
 	bool is_running, was_open;
-	bool is_filtered, is_checked;	     /* by seccomp; looked at once in a read */
+	bool is_filtered, is_checked; /* by seccomp; checked once in a read */
+	bool is_refused;	      /* no thread gets an event */
+	bool is_looking;	      /* at threads of Python without an event */
+	bool has_looked;
+	uint64_t look_due_ns;
 	const struct python_sampler *python; /* NULL: no Python */
 	/* The state of the read that is under way. */
 	struct clock_anchor now;
@@ -135,10 +146,11 @@ static void report_filter(void)
 	static atomic_uint told_in;
 
 	if (notice_is_first(&told_in)) {
-		notice_add("no CPU samples", 0,
+		notice_add("CPU samples refused", 0,
 			"a seccomp filter holds for this process and may refuse perf_event_open: "
-			"threads that began under it have no CPU samples. If it allows the call "
-			"(docker run --cap-add PERFMON), set GPROF_CPU_HZ=99");
+			"threads that began under it have CPU samples only while they run Python, "
+			"without machine functions. If it allows the call (docker run --cap-add "
+			"PERFMON), set GPROF_CPU_HZ=99");
 	}
 }
 
@@ -146,12 +158,13 @@ static void give_up(int code)
 {
 	static atomic_uint told_in;
 
-	state.period_ns = 0;
+	state.is_refused = state.is_looking = true;
 	if (state.is_filtered) {
 		report_filter();
 	} else if (notice_is_first(&told_in)) {
-		notice_add("no CPU samples", code,
-			"the kernel refuses perf_event_open (%s): there are no CPU samples. Set "
+		notice_add("CPU samples refused", code,
+			"the kernel refuses perf_event_open (%s): threads have CPU samples only "
+			"while they run Python, without machine functions. Set "
 			"kernel.perf_event_paranoid to 2 or less; in a container, also allow the "
 			"call by its seccomp profile (docker run --cap-add PERFMON)",
 			code == EACCES || code == EPERM ? "not permitted"
@@ -166,6 +179,7 @@ static void report_no_room(uint32_t tid, int code)
 
 	loss_add(LOSS_CPU_THREAD, 1);
 	if (state.is_filtered) {
+		state.is_looking = true;
 		report_filter();
 	} else if (notice_is_first(&told_in)) {
 		notice_add("threads without CPU samples", code,
@@ -262,7 +276,7 @@ static void add_thread(uint32_t tid)
 		.is_seen = true,
 		.cpu_ns = read_cpu_ns(tid),
 		.read_ns = state.now.monotonic_ns};
-	rc = open_ring(thread, state.first_ring_bytes);
+	rc = state.is_refused ? 0 : open_ring(thread, state.first_ring_bytes);
 	if (rc == -ENOMEM) {
 		rc = open_ring(thread, state.page_bytes);
 	}
@@ -271,9 +285,7 @@ static void add_thread(uint32_t tid)
 	}
 	if (rc && !is_shortage(rc) && !state.locked_bytes) {
 		give_up(-rc);
-		return;
-	}
-	if (rc) {
+	} else if (rc) {
 		report_no_room(tid, -rc);
 	}
 	read_name(thread);
@@ -373,11 +385,11 @@ static void on_python_thread(void *unused, uint32_t tid, uintptr_t python)
 	struct thread *thread = tid == state.own_tid ? NULL : find_thread(tid);
 
 	(void)unused;
-	if (thread && thread->ring) {
+	if (thread && (thread->ring || state.is_looking)) {
 		thread->python = python;
-		if (!thread->wakes) {
-			open_ring(thread, (uint32_t)thread->ring->data_size);
-		}
+	}
+	if (thread && thread->ring && !thread->wakes) {
+		open_ring(thread, (uint32_t)thread->ring->data_size);
 	}
 }
 
@@ -394,7 +406,9 @@ static void find_python(void)
 			return;
 		}
 		state.python = python;
-		ring_wait_for_signal(CPU_RING_SIGNAL);
+		if (!state.is_refused) {
+			ring_wait_for_signal(CPU_RING_SIGNAL);
+		}
 		cpus_hurry(true);
 	}
 	if (state.python) {
@@ -481,24 +495,30 @@ static uint32_t find_python_stack(const struct thread *thread, uint64_t sample_n
 	return id ? id : GPROF_PY_STACK_NOT_READ;
 }
 
+static void add_row(const struct thread *thread, uint64_t monotonic_ns, uint64_t ns,
+	uint32_t native_stack, uint32_t py_stack)
+{
+	uint32_t name = dictionary_text(thread->name, strlen(thread->name));
+	struct gprof_row_cpu_sample *row = batch_add(GPROF_TABLE_cpu_sample);
+
+	row->time = clock_raw_before(&state.now, monotonic_ns);
+	row->ns = ns;
+	row->task = thread->tid;
+	row->native_stack = native_stack;
+	row->name = name;
+	row->py_stack = py_stack;
+}
+
 static void add_sample(const struct thread *thread, const struct cpu_sample_record *sample)
 {
 	struct code_place places[CPU_RING_MAX_FRAMES];
 	uint32_t python = find_python_stack(thread, sample->monotonic_ns);
-	uint32_t nr = find_places(sample, places), stack = 0, name;
-	struct gprof_row_cpu_sample *row;
+	uint32_t nr = find_places(sample, places), stack = 0;
 
 	for (uint32_t i = nr; i > 0; i--) {
 		stack = native_stack_add(stack, places[i - 1].file, places[i - 1].address);
 	}
-	name = dictionary_text(thread->name, strlen(thread->name));
-	row = batch_add(GPROF_TABLE_cpu_sample);
-	row->time = clock_raw_before(&state.now, sample->monotonic_ns);
-	row->ns = state.period_ns;
-	row->task = thread->tid;
-	row->native_stack = stack;
-	row->name = name;
-	row->py_stack = python;
+	add_row(thread, sample->monotonic_ns, state.period_ns, stack, python);
 }
 
 struct comm_record {
@@ -642,7 +662,7 @@ static void catch_python(void)
 		struct thread *thread = &state.threads[i];
 		enum python_read result;
 
-		if (!thread->python || !cpu_ring_has_records(thread->ring)) {
+		if (!thread->python || !thread->ring || !cpu_ring_has_records(thread->ring)) {
 			continue;
 		}
 		result = state.python->read(thread->tid, thread->python, &moment->stack);
@@ -655,6 +675,73 @@ static void catch_python(void)
 		}
 		moment->is_read = false;
 	}
+}
+
+/*
+ * Is it ready to run, though not on a CPU? Threads often lose theirs at the end of a system call,
+ * so their lines would have too large a share. Where this one has the only CPU, nothing else helps.
+ */
+static bool is_ready(const struct thread *thread, uint64_t owed_ns)
+{
+	char path[64], text[64];
+	const char *after_name;
+
+	if (owed_ns < LATE_PERIODS * state.period_ns) {
+		return false;
+	}
+	log_format(path, sizeof(path), "/proc/self/task/%u/stat", thread->tid);
+	file_text_read(path, text, sizeof(text));
+	after_name = strrchr(text, ')');
+	return after_name && !strncmp(after_name, ") R", 3);
+}
+
+/*
+ * What it runs now stands for the CPU time that it has used since it was last seen running. One
+ * that waits now has it stand for later: the line that waits did not use it.
+ */
+static void look_at_thread(struct thread *thread, bool is_wanted)
+{
+	struct python_moment *moment = &state.moment;
+	uint64_t before_ns = read_cpu_ns(thread->tid), owed_ns = before_ns - thread->cpu_ns;
+	enum python_read result;
+	uint64_t nr = 0;
+
+	if (before_ns <= thread->cpu_ns) {
+		return;
+	}
+	result = state.python->read(thread->tid, thread->python, &moment->stack);
+	moment->ns = state.now.monotonic_ns;
+	moment->is_read = result == PYTHON_READ_STACK;
+	if (!is_wanted) {
+		thread->cpu_ns = before_ns;
+	} else if (read_cpu_ns(thread->tid) > before_ns || is_ready(thread, owed_ns)) {
+		nr = owed_ns / state.period_ns;
+		nr = nr < MAX_AT_ONCE ? nr : MAX_AT_ONCE;
+		thread->cpu_ns += nr * state.period_ns;
+	}
+	for (; nr; nr--) {
+		add_row(thread, moment->ns, state.period_ns, 0,
+			find_python_stack(thread, moment->ns));
+	}
+	if (result == PYTHON_READ_GONE) {
+		thread->python = 0;
+	}
+	moment->is_read = false;
+}
+
+/* Instead of the kernel's samples. The first look, and one after a closed window, only begins. */
+static void look_at_python(uint64_t now_ns)
+{
+	bool is_wanted = state.has_looked && is_open();
+
+	state.now = clock_take_anchor();
+	for (uint32_t i = 0; i < state.nr_threads; i++) {
+		if (state.threads[i].python && !state.threads[i].ring) {
+			look_at_thread(&state.threads[i], is_wanted);
+		}
+	}
+	state.has_looked = is_open();
+	state.look_due_ns = now_ns + state.period_ns;
 }
 
 static void take(uint64_t now_ns)
@@ -673,21 +760,6 @@ static void take(uint64_t now_ns)
 	}
 	state.was_open = is_open_now;
 	state.due_ns = now_ns + READ_NS;
-}
-
-/*
- * Of the bytes that each user may lock for such buffers besides RLIMIT_MEMLOCK. Where nobody asks
- * for samples, other profilers of this user keep half.
- */
-static uint64_t find_max_locked(void)
-{
-	uint64_t kb, parts = config_is_wanted(CONFIG_CPU_HZ) ? 1 : 2;
-	long nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
-	if (!file_text_number("/proc/sys/kernel/perf_event_mlock_kb", "", &kb)) {
-		kb = DEFAULT_MLOCK_KB;
-	}
-	return kb * 1024 * (nr_cpus > 0 ? (uint64_t)nr_cpus : 1) / parts;
 }
 
 /* The room for what the kernel takes between two reads, with records of that size. */
@@ -719,7 +791,9 @@ void cpu_sample_init(void)
 	}
 	state.own_tid = (uint32_t)syscall(SYS_gettid);
 	state.page_bytes = (uint32_t)page_bytes;
-	state.max_locked_bytes = find_max_locked();
+	/* Where nobody asks for samples, other profilers of this user keep half. */
+	state.max_locked_bytes =
+		cpu_ring_most_locked_bytes() / (config_is_wanted(CONFIG_CPU_HZ) ? 1 : 2);
 	state.first_ring_bytes =
 		find_ring_bytes(hz, USUAL_RECORD_BYTES, state.max_locked_bytes / USUAL_THREADS);
 	/* Two reads may lie twice as far apart where CPUs are scarce. */
@@ -748,11 +822,16 @@ void cpu_sample_take(uint64_t now_ns)
 	} else if (state.is_running && now_ns >= state.due_ns) {
 		take(now_ns);
 	}
+	if (state.is_running && state.is_looking && state.python && now_ns >= state.look_due_ns) {
+		look_at_python(now_ns);
+	}
 }
 
 uint64_t cpu_sample_due_ns(void)
 {
-	return is_wanted() ? state.due_ns : UINT64_MAX;
+	bool is_look = state.is_looking && state.python && state.look_due_ns < state.due_ns;
+
+	return !is_wanted() ? UINT64_MAX : is_look ? state.look_due_ns : state.due_ns;
 }
 
 /* First the pointer, then the memory: a fork in between must not leave a child with a stale one. */

@@ -75,8 +75,14 @@ uint32_t mixed_stack_frames(
 	struct process *process, uint64_t id, struct mixed_frame frames[MIXED_STACK_MAX_FRAMES])
 {
 	bool has_python = mixed_stack_has_python(id), is_joined;
-	uint32_t nr = add_native(process, (uint32_t)id, frames, has_python, &is_joined);
+	uint32_t nr = 0;
 
+	/* Where the kernel takes no samples, those of Python have no machine functions. */
+	if (!has_python || (uint32_t)id) {
+		nr = add_native(process, (uint32_t)id, frames, has_python, &is_joined);
+	} else {
+		is_joined = true;
+	}
 	if (has_python) {
 		nr = is_joined || !nr ? nr : 1;
 		nr += add_python(process, (uint32_t)(id >> 32), frames + nr);

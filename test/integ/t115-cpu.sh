@@ -38,7 +38,7 @@ share()
 # The machine may refuse what this test is about.
 run 5 $work
 summary cpu,cpu-threads,notices
-refusal=$(query '[.notices.rows[] | select(.cause == "no CPU samples").code] | join(" ")')
+refusal=$(query '[.notices.rows[] | select(.cause == "CPU samples refused").code] | join(" ")')
 [ -z "$refusal" ] || skip "the kernel refuses perf_event_open: error $refusal"
 
 # ---- shares, callers and threads ----
@@ -99,7 +99,7 @@ ok grep -q 'No CPU samples were recorded' "$T/json"
 # A refusal is one notice; the rest is recorded.
 run 2 3000 refused
 summary cpu,notices,api
-is 1 "$(query '[.notices.rows[] | select(.cause == "no CPU samples" and .code == "1")] | length')" "notices of a refusal"
+is 1 "$(query '[.notices.rows[] | select(.cause == "CPU samples refused" and .code == "1")] | length')" "notices of a refusal"
 is 1 "$(query '[.api.rows[] | select(.name == "cudaMalloc").calls] | add')" "calls with a refusal"
 
 # Under a filter that may be deadly the call is tried only if the user asks for samples; threads that gprof samples stay so.
@@ -107,11 +107,11 @@ unset GPROF_CPU_HZ
 run 5 $work deadly
 summary cpu-threads,notices,losses
 is 0 "$(query '.cpu_threads.rows | length')" "threads with samples under a filter"
-is 1 "$(query '[.notices.rows[] | select(.cause == "no CPU samples" and (.text | contains("seccomp")))] | length')" "notices of a filter"
+is 1 "$(query '[.notices.rows[] | select(.cause == "CPU samples refused" and (.text | contains("seccomp")))] | length')" "notices of a filter"
 run 20 $work deadly_late
 summary cpu-threads,notices,losses
 is "s_cpu" "$(query '[.cpu_threads.rows[].name] | unique | join(" ")')" "threads with samples under a late filter"
-is 1 "$(query '[.notices.rows[] | select(.cause == "no CPU samples" and (.text | contains("seccomp")))] | length')" "notices of a late filter"
+is 1 "$(query '[.notices.rows[] | select(.cause == "CPU samples refused" and (.text | contains("seccomp")))] | length')" "notices of a late filter"
 is 1 "$(query '[.losses.rows[] | select(.cause | contains("thread without CPU samples")).count] | add')" "threads that a late filter keeps from samples"
 export GPROF_CPU_HZ=1000
 

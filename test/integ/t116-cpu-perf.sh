@@ -8,7 +8,7 @@ sampling=(perf record -q -e task-clock:u -c 1000000 -o "$T/perf.data")
 work=30000
 GPROF_CPU_HZ=1000 record "$B/integ/s_cpu" 5 $work
 summary cpu,cpu-threads,notices
-[ "$(query '[.notices.rows[] | select(.cause == "no CPU samples")] | length')" = 0 ] || skip "the kernel refuses perf_event_open to gprof"
+[ "$(query '[.notices.rows[] | select(.cause == "CPU samples refused")] | length')" = 0 ] || skip "the kernel refuses perf_event_open to gprof"
 LD_LIBRARY_PATH=$SIM "${sampling[@]}" "$B/integ/s_cpu" 5 $work >"$T/plain.out" 2>"$T/perf.err"
 perf script -i "$T/perf.data" -F ip,sym 2>/dev/null | awk '{n[$2]++} END {for (name in n) print name, n[name]}' >"$T/perf"
 query '.cpu.rows[] | "\(.name) \(.samples)"' >"$T/ours"

@@ -32,7 +32,7 @@ is_near()
 }
 
 run 1
-refusal=$(query '[.notices.rows[] | select(.cause == "no CPU samples").code] | join(" ")')
+refusal=$(query '[.notices.rows[] | select(.cause == "CPU samples refused").code] | join(" ")')
 [ -z "$refusal" ] || skip "the kernel refuses perf_event_open: error $refusal"
 refusal=$(query '[.notices.rows[] | select(.cause == "no Python stacks of CPU samples").text] | join(" ")')
 [ -z "$refusal" ] || skip "Python's frames cannot be read here: $refusal"

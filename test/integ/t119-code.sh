@@ -48,7 +48,7 @@ names()
 
 line=$(grep -n '# LINE compress' "$program" | cut -d: -f1)
 run compute
-refusal=$(query '[.notices.rows[] | select(.cause == "no CPU samples" or .cause == "no Python stacks of CPU samples").text] | join(" ")')
+refusal=$(query '[.notices.rows[] | select(.cause == "CPU samples refused" or .cause == "no Python stacks of CPU samples").text] | join(" ")')
 [ -z "$refusal" ] || skip "no CPU samples here: $refusal"
 names compute "The loop runs Python code" "its CPU samples"
 names load "The loop loads data itself" it
