@@ -599,9 +599,12 @@ static void *drain_main(void *unused)
 	pace_begin(fill);
 	leftover_move(keep_up);
 	while (!atomic_load(&drain.is_stopping) && alone == THREAD_LAST_NO) {
-		ring_wait(next_timeout_ms());
+		bool is_woken = ring_wait(next_timeout_ms());
+
 		pace_next();
-		cpu_sample_catch();
+		if (cpu_sample_catch() && !is_woken && next_timeout_ms()) {
+			continue;
+		}
 		catch_up();
 		work();
 		/* The C library ends the process with its last thread, and that is this one then.

@@ -317,8 +317,11 @@ extern void (*ring_on_thread)(struct ring_tls *self);
 
 /* ---- the drain's side; one thread only ---- */
 
-/* Sleeps up to timeout_ms, less if the pool fills or ring_wake is called. */
-void ring_wait(uint32_t timeout_ms);
+/*
+ * Sleeps up to timeout_ms, less if the pool fills, ring_wake is called, or the signal comes. Returns
+ * true if it was one of the first two.
+ */
+bool ring_wait(uint32_t timeout_ms);
 void ring_wake(void);
 
 /*

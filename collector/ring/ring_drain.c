@@ -86,7 +86,7 @@ void ring_wait_for_signal(int signal)
 	atomic_store(&ring_pool.signal, signal);
 }
 
-void ring_wait(uint32_t timeout_ms)
+bool ring_wait(uint32_t timeout_ms)
 {
 	int signal = atomic_load(&ring_pool.signal);
 	struct timespec timeout = {
@@ -103,7 +103,7 @@ void ring_wait(uint32_t timeout_ms)
 			futex(FUTEX_WAIT, 0, &timeout);
 		}
 	}
-	atomic_store(&ring_pool.futex, 0);
+	return atomic_exchange(&ring_pool.futex, 0) != 0;
 }
 
 void ring_wake(void)

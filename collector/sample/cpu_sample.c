@@ -654,9 +654,10 @@ static void set_running(bool is_running)
  * Reads the Python frames of the threads that have a new sample, each before the sample itself, as
  * soon as possible.
  */
-static void catch_python(void)
+static bool catch_python(void)
 {
 	struct python_moment *moment = &state.moment;
+	bool has_any = false;
 
 	for (uint32_t i = 0; state.python && i < state.nr_threads; i++) {
 		struct thread *thread = &state.threads[i];
@@ -665,6 +666,7 @@ static void catch_python(void)
 		if (!thread->python || !thread->ring || !cpu_ring_has_records(thread->ring)) {
 			continue;
 		}
+		has_any = true;
 		result = state.python->read(thread->tid, thread->python, &moment->stack);
 		moment->ns = clock_monotonic_ns();
 		moment->is_read = result == PYTHON_READ_STACK;
@@ -675,6 +677,7 @@ static void catch_python(void)
 		}
 		moment->is_read = false;
 	}
+	return has_any;
 }
 
 /*
@@ -804,11 +807,21 @@ void cpu_sample_init(void)
 	atomic_store(&begun.is_wanted, true);
 }
 
-void cpu_sample_catch(void)
+bool cpu_sample_catch(void)
 {
-	if (state.is_running) {
-		catch_python();
+	uint64_t now_ns;
+	bool has_any;
+
+	if (!state.is_running || !state.python) {
+		return false;
 	}
+	has_any = catch_python();
+	now_ns = state.is_looking ? clock_monotonic_ns() : 0;
+	if (state.is_looking && now_ns >= state.look_due_ns) {
+		look_at_python(now_ns);
+		has_any = true;
+	}
+	return has_any;
 }
 
 void cpu_sample_take(uint64_t now_ns)
@@ -821,9 +834,6 @@ void cpu_sample_take(uint64_t now_ns)
 		take(now_ns);
 	} else if (state.is_running && now_ns >= state.due_ns) {
 		take(now_ns);
-	}
-	if (state.is_running && state.is_looking && state.python && now_ns >= state.look_due_ns) {
-		look_at_python(now_ns);
 	}
 }
 

@@ -17,8 +17,11 @@
 /* At the start: reads GPROF_CPU_HZ. */
 void cpu_sample_init(void);
 
-/* After each sleep, first of all: reads the Python frames of samples that have just been taken. */
-void cpu_sample_catch(void);
+/*
+ * After each sleep, first of all: reads the Python frames of samples that have just been taken.
+ * Returns true if there were any.
+ */
+bool cpu_sample_catch(void);
 
 /*
  * Reads the buffers if that is due at now_ns (CLOCK_MONOTONIC), and finds new threads. Samples of
