@@ -318,8 +318,8 @@ extern void (*ring_on_thread)(struct ring_tls *self);
 /* ---- the drain's side; one thread only ---- */
 
 /*
- * Sleeps up to timeout_ms, less if the pool fills, ring_wake is called, or the signal comes. Returns
- * true if it was one of the first two.
+ * Sleeps up to timeout_ms, less if the pool fills, ring_wake is called, or the signal comes.
+ * Returns true if it was one of the first two.
  */
 bool ring_wait(uint32_t timeout_ms);
 void ring_wake(void);

@@ -361,7 +361,13 @@ void cpu_sample_thread_began(void)
 	}
 }
 
-/* One that has ended by now is refused, and one that has not written its number yet is scanned. */
+/* By now its number may be nobody's, or of a thread of another process. */
+static bool is_of_process(uint32_t tid)
+{
+	return !syscall(SYS_tgkill, syscall(SYS_getpid), (long)tid, 0l);
+}
+
+/* One that has not written its number yet is left to the scan. */
 static void add_begun(void)
 {
 	unsigned int nr = atomic_load(&begun.nr);
@@ -372,7 +378,7 @@ static void add_begun(void)
 	for (; begun.nr_read != nr; begun.nr_read++) {
 		uint32_t tid = atomic_exchange(&begun.tids[begun.nr_read % MAX_BEGUN], 0);
 
-		if (tid && state.period_ns && !find_thread(tid)) {
+		if (tid && is_of_process(tid) && !find_thread(tid)) {
 			add_thread(tid);
 		}
 	}
@@ -883,6 +889,7 @@ void cpu_sample_end(void)
 void cpu_sample_forget(void)
 {
 	atomic_store(&begun.is_wanted, false);
+	begun.nr_read = atomic_load(&begun.nr); /* the others were the parent's threads */
 	if (state.threads) {
 		state = (struct cpu_sample_state){.threads = state.threads};
 		code_map_forget();

@@ -327,8 +327,10 @@ static bool look_for_symbols(const struct module *module, void *unused)
 	if (!module->has_symbols) {
 		return false;
 	}
+	/* Other interpreters than CPython lack the second; their functions may do anything. */
 	*(void **)&outside.Py_GetVersion = elf_find(elf, "Py_GetVersion");
-	if (!outside.Py_GetVersion) {
+	if (!outside.Py_GetVersion || !elf_find(elf, "_PyRuntime")) {
+		outside.Py_GetVersion = NULL;
 		return false;
 	}
 	*(void **)&outside.PyInterpreterState_Main = elf_find(elf, "PyInterpreterState_Main");

@@ -34,7 +34,7 @@ void *PyInterpreterState_ThreadHead(void *interpreter)
 	return interpreter;
 }
 
-char PyCode_Type[8], PyUnicode_Type[8];
+char PyCode_Type[8], PyUnicode_Type[8], _PyRuntime[8];
 
 void *PyGILState_GetThisThreadState(void)
 {

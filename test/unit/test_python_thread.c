@@ -19,7 +19,7 @@
 #include "test/unit/unit.h"
 
 /* As the interpreter exports them. */
-__attribute__((visibility("default"))) char PyCode_Type[8], PyUnicode_Type[8];
+__attribute__((visibility("default"))) char PyCode_Type[8], PyUnicode_Type[8], _PyRuntime[8];
 
 enum { NR_STATES = 3, NR_FRAMES = 40, INTERPRETER = 0x1234, OTHER_TID = 77, OWNER_C = 3 };
 
