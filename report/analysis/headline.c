@@ -217,6 +217,9 @@ static void end(void *context, struct process *process, const struct phases *pha
 	struct counted_steps counted;
 
 	budget_end(budget, phases);
+	if (at->code) {
+		code_samples_end(at->code);
+	}
 	at->has_gpu = process_has_device_records(at->process, NULL);
 	at->has_parts = !budget->is_too_much;
 	at->has_phases = phases->has_phases && phases_is_training(phases);

@@ -59,6 +59,7 @@ static bool has_rows(struct process *process, unsigned int number)
 
 struct code_samples *code_samples_create(struct process *process)
 {
+	const struct code_times *times;
 	struct code_samples *samples;
 	uint32_t thread = has_rows(process, GPROF_TABLE_cpu_sample) ? loop_thread(process) : 0;
 
@@ -74,6 +75,8 @@ struct code_samples *code_samples_create(struct process *process)
 		free(samples);
 		return NULL;
 	}
+	times = samples->own.samples.nr ? &samples->own : &samples->others;
+	samples->period_ns = times->samples.all[0].cpu_ns;
 	sort(&samples->own);
 	sort(&samples->others);
 	counted_steps_init(&samples->counted, process, false);
@@ -87,17 +90,21 @@ void code_samples_destroy(struct code_samples *samples)
 		counted_steps_fini(&samples->counted);
 		idmap_fini(&samples->stacks);
 		free(samples->open);
-		timed_samples_fini(&samples->own.samples);
-		timed_samples_fini(&samples->others.samples);
+		code_samples_end(samples);
 		free(samples);
 	}
 }
 
+void code_samples_end(struct code_samples *samples)
+{
+	timed_samples_fini(&samples->own.samples);
+	timed_samples_fini(&samples->others.samples);
+	samples->own.at = samples->others.at = 0;
+}
+
 uint64_t code_samples_period_ns(const struct code_samples *samples)
 {
-	const struct code_times *times = samples->own.samples.nr ? &samples->own : &samples->others;
-
-	return times->samples.all[0].cpu_ns;
+	return samples->period_ns;
 }
 
 /* ---- counting ---- */
@@ -146,24 +153,68 @@ static void add(struct code_sum *sum, const struct code_sum *more)
 	sum->cpu_ns += more->cpu_ns;
 }
 
+static void add_place(
+	struct process *process, uint64_t stack, const struct code_sum *more, struct idmap *sums)
+{
+	uint32_t place = mixed_stack_place(process, stack);
+	struct code_place *sum = place ? idmap_put(sums, place) : NULL;
+
+	if (sum) {
+		sum->place = place;
+		sum->is_python = mixed_stack_has_python(stack);
+		add(&sum->sum, more);
+	}
+}
+
 void code_samples_sum(const struct code_samples *samples, enum code_part part, struct idmap *sums,
 	struct code_sum *all)
 {
 	for (size_t i = 0; i < samples->stacks.nr; i++) {
 		const struct code_stack *stack = idmap_at(&samples->stacks, i);
-		uint32_t place;
 
-		if (!stack->sums[part].nr) {
-			continue;
-		}
-		add(all, &stack->sums[part]);
-		place = mixed_stack_place(samples->process, stack->stack);
-		if (place) {
-			struct code_place *sum = idmap_put(sums, place);
-
-			sum->place = place;
-			sum->is_python = mixed_stack_has_python(stack->stack);
-			add(&sum->sum, &stack->sums[part]);
+		if (stack->sums[part].nr) {
+			add(all, &stack->sums[part]);
+			add_place(samples->process, stack->stack, &stack->sums[part], sums);
 		}
 	}
+}
+
+/* ---- of one thread ---- */
+
+struct thread_stacks {
+	uint32_t task;
+	struct idmap stacks; /* struct code_stack, with one sum */
+};
+
+static void take_thread(void *context, struct process *process, const struct batch *b)
+{
+	struct thread_stacks *thread = context;
+
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		struct timed_sample sample = timed_sample_of(process, b, i);
+
+		if (sample.task == thread->task) {
+			struct code_stack *stack = idmap_put(&thread->stacks, sample.stack);
+
+			stack->stack = sample.stack;
+			add(&stack->sums[0], &(struct code_sum){1, sample.cpu_ns});
+		}
+	}
+}
+
+static const struct scan_view thread_view = {
+	.wants = &want, .nr_wants = 1, .on_batch = take_thread, .ignores_selection = true};
+
+void code_samples_sum_thread(struct process *process, uint32_t task, struct idmap *sums)
+{
+	struct thread_stacks thread = {.task = task};
+
+	idmap_init(&thread.stacks, sizeof(struct code_stack));
+	scan_run(&process, 1, &(const struct scan){&thread_view, &thread}, 1);
+	for (size_t i = 0; i < thread.stacks.nr; i++) {
+		const struct code_stack *stack = idmap_at(&thread.stacks, i);
+
+		add_place(process, stack->stack, &stack->sums[0], sums);
+	}
+	idmap_fini(&thread.stacks);
 }

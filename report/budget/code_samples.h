@@ -4,8 +4,8 @@
  * They show which code of the program ran while the GPU waited for it or, without a GPU, in a step.
  * While that thread waits for Python's lock, samples of other threads that are in Python count.
  *
- * Memory: the samples of that thread (timed_samples.h) and, where calls of the system were
- * recorded, those of others in Python.
+ * Memory, until code_samples_end: the samples of that thread (timed_samples.h) and, where calls of
+ * the system were recorded, those of others in Python.
  */
 #ifndef REPORT_BUDGET_CODE_SAMPLES_H
 #define REPORT_BUDGET_CODE_SAMPLES_H
@@ -42,6 +42,7 @@ struct code_samples {
 	struct process *process;
 	uint32_t task; /* the system's number of the loop's thread */
 	struct code_times own, others;
+	uint64_t period_ns;
 	bool has_others; /* calls of the system were recorded */
 	struct counted_steps counted;
 	struct idmap stacks; /* struct code_stack, of the steps that count */
@@ -66,6 +67,14 @@ void code_samples_open(
  */
 void code_samples_close(struct code_samples *samples, uint32_t step, bool is_drained);
 
+/* After the last gap: releases the samples, of which a long run has many, and keeps the sums. */
+void code_samples_end(struct code_samples *samples);
+
+/* A place in the code is worth a name if there are so many samples, and it has this share of them.
+ */
+#define CODE_PLACE_MIN_SAMPLES 20u
+#define CODE_PLACE_MIN_PCT     10.0
+
 /* The samples at one place in the code, which is a number of string_pool.h. */
 struct code_place {
 	uint32_t place;
@@ -80,5 +89,8 @@ struct code_place {
  */
 void code_samples_sum(const struct code_samples *samples, enum code_part part, struct idmap *sums,
 	struct code_sum *all);
+
+/* Adds to `sums`, in the same way, all samples of a thread, by the system's number of it. */
+void code_samples_sum_thread(struct process *process, uint32_t task, struct idmap *sums);
 
 #endif
