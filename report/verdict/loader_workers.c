@@ -2,8 +2,10 @@
 /* A worker is a process of its own, whose first thread reads samples and makes batches of them. */
 #include "report/verdict/loader_workers.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "report/budget/code_samples.h"
 #include "report/model/os_files.h"
 #include "report/model/os_kind.h"
 #include "report/model/process_tree.h"
@@ -15,6 +17,8 @@
 #define MIN_LACKING_PCT	  30.0
 #define MIN_BLOCKED_PCT	  70.0
 #define MIN_CALL_PCT	  30.0
+/* What is so little above a number of workers is that number. */
+#define ROUNDING 1e-6
 /* Workers that were seen for less say nothing. */
 #define MIN_WORKER_NS 300000000u
 
@@ -47,14 +51,22 @@ static struct cpu_times sum_of(const struct headline *headline, int64_t *nr_work
 	return sum;
 }
 
-/* Is there a CPU for one more worker of each process that has a loop? */
-static bool has_room(
-	const struct headline_figures *figures, const struct cpu_times *sum, int64_t nr_workers)
+/* Workers of each loop if all CPUs are theirs. */
+static uint64_t most_workers(const struct headline_figures *figures, const struct cpu_times *sum)
 {
 	uint64_t nr_hosts = figures->nr_hosts ? figures->nr_hosts : 1;
 	uint64_t nr_loops = (figures->nr_processes + nr_hosts - 1) / nr_hosts;
 
-	return nr_loops * ((uint64_t)nr_workers + 1) <= sum->nr_cpus;
+	return nr_loops ? sum->nr_cpus / nr_loops : 0;
+}
+
+uint64_t loader_workers_wanted(const struct loader_workers *workers, double share_of_step)
+{
+	double exact = share_of_step < 1 ? (double)workers->nr / (1 - share_of_step) : 0;
+	double wanted = ceil(exact - ROUNDING);
+
+	return wanted > (double)workers->nr && wanted <= (double)workers->nr_most ? (uint64_t)wanted
+										  : 0;
 }
 
 /* ---- their calls of the system ---- */
@@ -162,6 +174,46 @@ static void find_call(const struct headline *headline, const struct cpu_times *t
 	idmap_fini(&calls.sums);
 }
 
+/* ---- their code ---- */
+
+/* cpu_pct: the share of the workers' time in which they compute. */
+static void set_code(struct loader_workers *workers, const struct idmap *places, double cpu_pct)
+{
+	const struct code_place *most = NULL;
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < places->nr; i++) {
+		const struct code_place *place = idmap_at(places, i);
+
+		nr += place->sum.nr;
+		most = !most || place->sum.nr > most->sum.nr ? place : most;
+	}
+	if (nr >= CODE_PLACE_MIN_SAMPLES &&
+		100 * (double)most->sum.nr >= CODE_PLACE_MIN_PCT * (double)nr) {
+		workers->code.place = most->place;
+		workers->code.share_pct = cpu_pct * (double)most->sum.nr / (double)nr;
+		workers->code.is_most = workers->code.share_pct >= MIN_CALL_PCT;
+	}
+}
+
+static void find_code(
+	const struct headline *headline, double cpu_pct, struct loader_workers *workers)
+{
+	struct idmap places;
+	int64_t nr;
+
+	idmap_init(&places, sizeof(struct code_place));
+	for (size_t i = 0; i < headline->nr_processes; i++) {
+		struct process *process = headline->processes[i].process;
+
+		if (is_worker(&headline->processes[i], &nr)) {
+			code_samples_sum_thread(process, process->pid, &places);
+		}
+	}
+	set_code(workers, &places, cpu_pct);
+	idmap_fini(&places);
+}
+
 struct loader_workers loader_workers_of(
 	const struct headline *headline, const struct headline_figures *figures)
 {
@@ -169,8 +221,8 @@ struct loader_workers loader_workers_of(
 	const struct cpu_times sum = sum_of(headline, &nr_workers);
 	double cpu_pct = 100 * (double)sum.cpu_ns / (double)sum.all_ns;
 	double wait_pct = 100 * (double)sum.wait_ns / (double)sum.all_ns;
-	struct loader_workers workers = {
-		LOADER_WORK_UNKNOWN, .share_pct = 100 - cpu_pct - wait_pct};
+	struct loader_workers workers = {LOADER_WORK_UNKNOWN, .nr = (uint64_t)nr_workers,
+		.nr_most = most_workers(figures, &sum), .share_pct = 100 - cpu_pct - wait_pct};
 
 	if (!sum.all_ns || figures->loaders != OP_LOADER_WORKERS) {
 		return workers;
@@ -179,12 +231,14 @@ struct loader_workers loader_workers_of(
 		workers.work = LOADER_LACKS_CPUS;
 		workers.share_pct = wait_pct;
 	} else if (cpu_pct >= MIN_COMPUTING_PCT) {
-		workers.work =
-			has_room(figures, &sum, nr_workers) ? LOADER_COMPUTES : LOADER_FILLS_CPUS;
+		workers.work = workers.nr < workers.nr_most ? LOADER_COMPUTES : LOADER_FILLS_CPUS;
 		workers.share_pct = cpu_pct;
 	} else if (workers.share_pct >= MIN_BLOCKED_PCT) {
 		workers.work = LOADER_IS_BLOCKED;
 		find_call(headline, &sum, &workers);
+	}
+	if (workers.work != LOADER_WORK_UNKNOWN && workers.work != LOADER_IS_BLOCKED) {
+		find_code(headline, cpu_pct, &workers);
 	}
 	return workers;
 }

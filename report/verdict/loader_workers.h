@@ -15,13 +15,27 @@ enum loader_work {
 
 struct loader_workers {
 	enum loader_work work;
+	uint64_t nr;	  /* of a loader */
+	uint64_t nr_most; /* that find a CPU each, beside those of the other loops on the host */
 	double share_pct; /* of the workers' time */
 	/* The calls of the system that take most of it, where they were recorded. */
 	struct {
 		uint32_t name; /* as of os_files_group, "read(...)"; of string_pool.h, 0: none */
 		double share_pct, bytes_per_s;
 	} call;
+	/* Where workers that compute do so most, by their CPU samples. */
+	struct {
+		uint32_t place;	  /* as of code_samples_sum; of string_pool.h, 0: unknown */
+		double share_pct; /* of the workers' time */
+		bool is_most;	  /* of it, as far as a sentence needs */
+	} code;
 };
+
+/*
+ * How many workers a loader needs so that the loop does not wait, if batches come as fast as they
+ * do now from each: the loop waits for this share of a step. 0: more than there are CPUs for.
+ */
+uint64_t loader_workers_wanted(const struct loader_workers *workers, double share_of_step);
 
 /* After headline_figures. */
 struct loader_workers loader_workers_of(

@@ -6,6 +6,7 @@
 #include "report/verdict/verdict.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "report/model/device_records.h"
@@ -21,10 +22,6 @@
 
 /* Columns of a terminal for a sentence, beside its label. */
 #define LINE_WIDTH 76u
-
-/* A place in the code is named if there are so many CPU samples, and it has this share. */
-#define MIN_CODE_SAMPLES 20u
-#define MIN_CODE_PCT	 10.0
 
 /* A slower rate would be shown as 0.0 MB/s. */
 #define MIN_SHOWN_BYTES_PER_S 1e5
@@ -316,10 +313,11 @@ static struct code_found find_code(
 		add_code_place(&found, idmap_at(&places, i));
 	}
 	idmap_fini(&places);
-	found.has_place = found.nr >= MIN_CODE_SAMPLES && code_pct(&found, 0) >= MIN_CODE_PCT &&
+	found.has_place = found.nr >= CODE_PLACE_MIN_SAMPLES &&
+			  code_pct(&found, 0) >= CODE_PLACE_MIN_PCT &&
 			  (double)all.cpu_ns >= least_ns;
 	found.is_waiting = found.is_waiting && period_ns &&
-			   least_ns >= MIN_CODE_SAMPLES * (double)period_ns &&
+			   least_ns >= CODE_PLACE_MIN_SAMPLES * (double)period_ns &&
 			   (double)all.cpu_ns < least_ns;
 	return found;
 }
@@ -358,23 +356,34 @@ static const struct {
 	[LOADER_IS_BLOCKED] = {"are blocked", "more of them or faster storage"},
 };
 
-/* As ", which are blocked 71 % of the time", or with the call that takes most of it. */
+/* As ", which are in read(/data/...tar) 50 % of the time", or at a line. */
+static void add_loader_place(uint32_t place, const char *how, double share_pct,
+	const struct code_form *form, struct buf *out)
+{
+	size_t nr_bytes;
+	const char *text = string_pool_text(place, &nr_bytes);
+
+	buf_text(out, how);
+	text_add_cut(out, text, nr_bytes, form->width);
+	buf_printf(out, " %.0f %% of the time", share_pct);
+}
+
+/* As ", which are blocked 71 % of the time", or with the call or the line that takes most of it. */
 static void add_loader_work(
 	const struct verdict *verdict, const struct code_form *form, struct buf *out)
 {
 	const struct loader_workers *workers = &verdict->workers;
-	size_t nr_bytes;
-	const char *call;
 
-	if (!workers->call.name) {
+	if (workers->call.name) {
+		add_loader_place(
+			workers->call.name, ", which are in ", workers->call.share_pct, form, out);
+	} else if (workers->code.is_most && workers->work != LOADER_LACKS_CPUS) {
+		add_loader_place(workers->code.place, ", which compute at ",
+			workers->code.share_pct, form, out);
+	} else {
 		buf_printf(out, ", which %s %.0f %% of the time", loader_works[workers->work].what,
 			workers->share_pct);
-		return;
 	}
-	call = string_pool_text(workers->call.name, &nr_bytes);
-	buf_text(out, ", which are in ");
-	text_add_cut(out, call, nr_bytes, form->width);
-	buf_printf(out, " %.0f %% of the time", workers->call.share_pct);
 }
 
 /* If workers loaded the data, the loop's thread would only wait. */
@@ -406,6 +415,25 @@ static const char *loader_change(
 	}
 	return verdict->workers.call.name ? "more of them"
 					  : loader_works[verdict->workers.work].change;
+}
+
+static void add_loader_change(
+	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
+{
+	const struct loader_workers *workers = &verdict->workers;
+	const char *change = loader_change(verdict, finding);
+	char text[64];
+	uint64_t nr;
+
+	if (has_loader_work(verdict, finding) && workers->work == LOADER_COMPUTES) {
+		nr = loader_workers_wanted(workers, finding->reach_ns / finding->step_ns);
+		if (nr) {
+			snprintf(text, sizeof(text), "%" PRIu64 " workers instead of %" PRIu64, nr,
+				workers->nr);
+			change = text;
+		}
+	}
+	add_change(verdict, finding, change, out);
 }
 
 /* Without operators nobody knows whether a framework or the program itself was at work. */
@@ -588,7 +616,7 @@ static void add_sentence(const struct verdict *verdict, const struct verdict_fin
 		return;
 	case VERDICT_LOADER:
 		add_loader(verdict, finding, form, out);
-		add_change(verdict, finding, loader_change(verdict, finding), out);
+		add_loader_change(verdict, finding, out);
 		return;
 	case VERDICT_GIL:
 		add_gil(verdict, finding, form, out);
@@ -773,6 +801,13 @@ static void add_loader_call_place(const struct verdict *verdict, struct buf *out
 	}
 }
 
+/* As "71.3 % of the workers' time at dataset.py(41): load". */
+static void add_loader_code_place(const struct verdict *verdict, struct buf *out)
+{
+	buf_printf(out, "%.1f %% of the workers' time at %s", verdict->workers.code.share_pct,
+		string_pool_text(verdict->workers.code.place, NULL));
+}
+
 /* As "CPUs in use: 1.3 by other processes, 0.6 by this one"; of several ones, means. */
 static void add_cpu_use(const struct verdict *verdict, struct buf *out)
 {
@@ -796,6 +831,8 @@ void verdict_add_places(
 		add_cpu_use(verdict, out);
 	} else if (has_loader_work(verdict, finding) && verdict->workers.call.name) {
 		add_loader_call_place(verdict, out);
+	} else if (has_loader_work(verdict, finding) && verdict->workers.code.place) {
+		add_loader_code_place(verdict, out);
 	} else if (finding->cause == VERDICT_GIL) {
 		add_code_places(verdict, finding, out);
 	} else if (costs_of[finding->cause]) {

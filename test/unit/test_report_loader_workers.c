@@ -58,7 +58,37 @@ static void add_calls(struct gen *gen, const char *path)
 	}
 }
 
-/* One of two workers, for a second: percents of it on a CPU, and waiting for one. */
+/* Samples of a thread in a line of Python, which has the stack of that id. */
+static void add_samples(struct gen *gen, uint32_t nr, uint32_t task, uint32_t stack)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		struct gprof_row_cpu_sample *row = gen_row(gen, GPROF_TABLE_cpu_sample);
+
+		row->time = (20 + 10 * i) * MS;
+		row->ns = 10 * MS;
+		row->task = task;
+		row->py_stack = stack;
+	}
+}
+
+/* Three quarters of what the first thread computes are at one line; another thread computes more.
+ */
+static void add_code(struct gen *gen)
+{
+	gen_py_file(gen, 1, "/home/me/data.py");
+	gen_py_code(gen, 1, 1, 7, "decode");
+	gen_py_code(gen, 2, 1, 20, "augment");
+	gen_py_stack(gen, 1, 0, 1, 9);
+	gen_py_stack(gen, 2, 0, 2, 21);
+	add_samples(gen, 60, GEN_PID, 1);
+	add_samples(gen, 20, GEN_PID, 2);
+	add_samples(gen, 90, GEN_PID + 1, 2);
+}
+
+/*
+ * One of two workers, for a second: percents of it on a CPU, and waiting for one. path: of the
+ * files that it reads, NULL: it has samples of its code instead.
+ */
 static struct process *worker(
 	uint64_t cpu_pct, uint64_t wait_pct, uint64_t nr_cpus, const char *path)
 {
@@ -82,7 +112,9 @@ static struct process *worker(
 		cpus->metric = GPROF_METRIC_PROCESS_ALLOWED_CPUS;
 		cpus->device = 255;
 	}
-	if (path) {
+	if (!path) {
+		add_code(gen);
+	} else if (*path) {
 		add_calls(gen, path);
 	}
 	gen_close(gen, "exit");
@@ -105,12 +137,18 @@ static void says_of(struct process *loop, struct process *worker, const char *se
 static void says(const char *loader, uint64_t cpu_pct, uint64_t wait_pct, uint64_t nr_cpus,
 	const char *sentence)
 {
-	says_of(loop(loader), worker(cpu_pct, wait_pct, nr_cpus, NULL), sentence);
+	says_of(loop(loader), worker(cpu_pct, wait_pct, nr_cpus, ""), sentence);
 }
 
 START_TEST(workers_that_compute_are_too_few_or_too_slow)
 {
 	says(OF_WORKERS, 90, 5, 3,
+		"The loop waits for loader workers, which compute 90 % of the time; more of them "
+		"can save at most 8.000 ms per step (80.0 %)");
+	says(OF_WORKERS, 90, 5, 10,
+		"The loop waits for loader workers, which compute 90 % of the time; 10 workers "
+		"instead of 2 can save at most 8.000 ms per step (80.0 %)");
+	says(OF_WORKERS, 90, 5, 9,
 		"The loop waits for loader workers, which compute 90 % of the time; more of them "
 		"can save at most 8.000 ms per step (80.0 %)");
 	says(OF_WORKERS, 90, 5, 2,
@@ -119,6 +157,18 @@ START_TEST(workers_that_compute_are_too_few_or_too_slow)
 	says(OF_WORKERS, 60, 35, 64,
 		"The loop waits for loader workers, which lack a CPU 35 % of the time; more CPUs "
 		"or cheaper samples can save at most 8.000 ms per step (80.0 %)");
+}
+END_TEST
+
+START_TEST(the_line_that_workers_compute_is_named)
+{
+	says_of(loop(OF_WORKERS), worker(90, 5, 3, NULL),
+		"The loop waits for loader workers, which compute at data.py(9): decode 68 % of "
+		"the "
+		"time; more of them can save at most 8.000 ms per step (80.0 %)");
+	says_of(loop(OF_WORKERS), worker(5, 3, 2, NULL),
+		"The loop waits for loader workers, which are blocked 92 % of the time; more of "
+		"them or faster storage can save at most 8.000 ms per step (80.0 %)");
 }
 END_TEST
 
@@ -153,5 +203,5 @@ START_TEST(what_is_not_clear_is_not_said)
 END_TEST
 
 UNIT_SUITE("report/loader_workers", workers_that_compute_are_too_few_or_too_slow,
-	workers_that_do_not_run_are_blocked, the_call_that_blocks_them_is_named,
-	what_is_not_clear_is_not_said)
+	the_line_that_workers_compute_is_named, workers_that_do_not_run_are_blocked,
+	the_call_that_blocks_them_is_named, what_is_not_clear_is_not_said)
