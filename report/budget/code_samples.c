@@ -138,9 +138,10 @@ static void count(struct code_samples *samples, const struct code_open *open)
 void code_samples_close(struct code_samples *samples, uint32_t step, bool is_drained)
 {
 	for (size_t i = 0; i < samples->nr_open && samples->counted.counts[step]; i++) {
-		if (!is_drained || samples->open[i].part != CODE_USER) {
-			count(samples, &samples->open[i]);
+		if (is_drained && samples->open[i].part == CODE_USER) {
+			samples->open[i].part = CODE_AFTER_WAIT;
 		}
+		count(samples, &samples->open[i]);
 	}
 	samples->nr_open = 0;
 }

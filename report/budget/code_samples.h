@@ -15,9 +15,10 @@
 #include "report/util/idmap.h"
 
 enum code_part {
-	CODE_USER,   /* the thread did nothing that is recorded, but for ranges of the user */
-	CODE_LOADER, /* in the data loader */
-	CODE_GIL,    /* others, while the thread waits for Python's lock */
+	CODE_USER,	 /* the thread did nothing that is recorded, but for ranges of the user */
+	CODE_AFTER_WAIT, /* the same, in a gap that a wait opened */
+	CODE_LOADER,	 /* in the data loader */
+	CODE_GIL,	 /* others, while the thread waits for Python's lock */
 	NR_CODE_PARTS,
 };
 
@@ -63,7 +64,7 @@ void code_samples_open(
 
 /*
  * Closes the open samples, and counts them if `step` counts. is_drained: a wait opened their gap,
- * so only those in the data loader and beside a wait for Python's lock count.
+ * so those of CODE_USER are of CODE_AFTER_WAIT.
  */
 void code_samples_close(struct code_samples *samples, uint32_t step, bool is_drained);
 

@@ -278,6 +278,14 @@ static double drained(const struct verdict *verdict)
 	return verdict_per_step(verdict, ns);
 }
 
+/* What a state of the host costs that has nothing to do with waits. */
+static double own(const struct verdict *verdict, unsigned int which)
+{
+	return undrained(verdict, which) +
+	       verdict->after_waits *
+		       verdict_per_step(verdict, (double)verdict->figures.drained[which]);
+}
+
 static double step_ns(const struct verdict *verdict)
 {
 	return verdict_per_step(verdict, (double)verdict->figures.parts_ns);
@@ -450,15 +458,15 @@ static void add(struct verdict *verdict, enum verdict_cause cause, double reach_
 /* ---- causes ---- */
 
 /*
- * Adds what the host does between launches, in gaps that no wait opened: one cause, named by the
- * most of it.
+ * Adds what the host does between launches, in gaps that no wait opened, or would not without the
+ * wait: one cause, named by the most of it.
  */
 static void add_host(struct verdict *verdict)
 {
-	double calls = undrained(verdict, HOST_LAUNCH) + undrained(verdict, HOST_CALL) +
-		       undrained(verdict, HOST_OPERATOR);
-	double user = undrained(verdict, HOST_RANGE) + undrained(verdict, HOST_USER);
-	double operators = undrained(verdict, HOST_OPERATOR);
+	double calls =
+		own(verdict, HOST_LAUNCH) + own(verdict, HOST_CALL) + own(verdict, HOST_OPERATOR);
+	double user = own(verdict, HOST_RANGE) + own(verdict, HOST_USER);
+	double operators = own(verdict, HOST_OPERATOR);
 	size_t nr = verdict->nr;
 
 	if (user > calls) {
@@ -513,6 +521,20 @@ static double add_startup(struct verdict *verdict)
 }
 
 /*
+ * After a wait the GPU has nothing to do until the host launches again. If the loop would hardly be
+ * faster without the waits, the host is slow, and not too late: what the replay keeps of that time
+ * is a cost of what it does then. Where it is less than half, the waits are the cause.
+ */
+static void find_after_waits(struct verdict *verdict)
+{
+	double ns = drained(verdict), waits_ns = predicted_ns(verdict, VERDICT_READBACK);
+
+	if (waits_ns >= 0 && waits_ns < ns / 2) {
+		verdict->after_waits = 1 - waits_ns / ns;
+	}
+}
+
+/*
  * A recording without steps that is mostly start-up says nothing of the loop, nor does one that is
  * mostly a capture: no further idle time is a cause then.
  */
@@ -522,12 +544,13 @@ static void add_gpu_idle(struct verdict *verdict)
 		(verdict->is_capture || !verdict->figures.has_steps)) {
 		return;
 	}
+	find_after_waits(verdict);
 	add(verdict, VERDICT_READBACK,
 		state(verdict, HOST_WAIT) + part(verdict, BUDGET_DOWNLOAD) + drained(verdict));
 	if (verdict->figures.has_steps) {
 		add(verdict, VERDICT_ALLOCATION, state(verdict, HOST_ALLOCATION));
 	}
-	add(verdict, VERDICT_OS, undrained(verdict, HOST_OS));
+	add(verdict, VERDICT_OS, own(verdict, HOST_OS));
 	add_host(verdict);
 	add(verdict, VERDICT_GAPS, part(verdict, BUDGET_LATENCY));
 }

@@ -302,6 +302,9 @@ static struct code_found find_code(
 
 		if (at->is_main && at->code) {
 			code_samples_sum(at->code, part, &places, &all);
+			if (part == CODE_USER && verdict->after_waits > 0) {
+				code_samples_sum(at->code, CODE_AFTER_WAIT, &places, &all);
+			}
 			period_ns = code_samples_period_ns(at->code);
 		}
 		/* Missing samples do not show that a thread waited. */

@@ -218,12 +218,12 @@ START_TEST(samples_that_could_not_be_read_are_of_the_holder)
 END_TEST
 
 /*
- * Two gaps in each step: a wait opened the first, whose samples are of what comes after that; the
+ * Two gaps in each step of 10 ms: a wait of so many opened the first, which lasts until 4; the
  * second is the host's.
  */
-START_TEST(what_follows_a_wait_does_not_count)
+static const char *waiting_steps(const char *name, uint64_t wait_ms)
 {
-	struct made made = made_python("drained.gprof");
+	struct made made = made_python(name);
 	uint32_t shape = made_shape(&made, "k", 1, 32, 16, 0);
 
 	for (uint32_t step = 1; step <= STEPS; step++) {
@@ -231,15 +231,17 @@ START_TEST(what_follows_a_wait_does_not_count)
 		struct gprof_row_api *wait;
 
 		made_step(&made, at, step);
-		made_launch(&made, shape, at, 10000, at + 20000, at + 1 * MS);
+		made_launch(&made, shape, at, 10000, at + 20000, at + wait_ms * MS);
 		wait = gen_row(made.gen, GPROF_TABLE_api);
 		wait->begin = at + 50000;
-		wait->dur = at + MS + 10000;
+		wait->dur = at + wait_ms * MS + 10000;
 		wait->thread = 1;
 		wait->call = made.sync;
 		wait->correlation = ++made.correlation;
-		add_sample(&made, LOOP, LOAD, at + 2 * MS, 2 * MS);
-		add_sample(&made, LOOP, LOAD, at + 3 * MS, 2 * MS);
+		for (uint64_t ms = wait_ms + 1; ms < 4; ms++) {
+			add_sample(&made, LOOP, LOAD, at + ms * MS, 2 * MS);
+		}
+		add_sample(&made, LOOP, LOAD, at + 4 * MS - 10000, 2 * MS);
 		made_launch(&made, shape, at + 4 * MS, 10000, at + 4 * MS + 20000, at + 5 * MS);
 		add_sample(&made, LOOP, SAVE, at + 6 * MS, 2 * MS);
 		made_launch(
@@ -247,8 +249,24 @@ START_TEST(what_follows_a_wait_does_not_count)
 	}
 	made_step(&made, 10 * MS * (STEPS + 1), STEPS + 1);
 	gen_close(made.gen, "exit");
-	has(sentence_of(made.path, "python_host"), "The GPU waits for Python code, 100.0 % of its "
-						   "CPU samples at train.py(50): save; ");
+	return made.path;
+}
+
+/* Without the wait the host's code would run while the GPU computes. */
+START_TEST(what_follows_a_wait_does_not_count_where_the_wait_is_the_cause)
+{
+	has(sentence_of(waiting_steps("drained.gprof", 3), "python_host"),
+		"The GPU waits for Python code, 100.0 % of its CPU samples at train.py(50): save; "
+		"doing less there can save at most 3.001 ms per step (30.0 %)");
+}
+END_TEST
+
+/* Without the wait a step would be 1 ms shorter, of the 3 ms that follow it. */
+START_TEST(what_follows_a_wait_counts_where_the_host_is_slow)
+{
+	has(sentence_of(waiting_steps("slow_host.gprof", 1), "python_host"),
+		"The GPU waits for Python code, 75.0 % of its CPU samples at train.py(41): load; "
+		"doing less there can save at most 5.037 ms per step (50.4 %)");
 }
 END_TEST
 
@@ -341,4 +359,5 @@ UNIT_SUITE("report/code_samples", samples_of_the_loop_outside_of_operators_count
 	a_loop_that_mostly_waits_names_no_line, a_wait_for_the_lock_names_what_others_run,
 	a_loop_without_samples_has_its_holder_s_line,
 	samples_that_could_not_be_read_are_of_the_holder, a_holder_that_is_not_seen_has_no_line,
-	what_follows_a_wait_does_not_count, a_finding_with_a_place_fits_two_lines)
+	what_follows_a_wait_does_not_count_where_the_wait_is_the_cause,
+	what_follows_a_wait_counts_where_the_host_is_slow, a_finding_with_a_place_fits_two_lines)
