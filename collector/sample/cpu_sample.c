@@ -75,8 +75,7 @@ struct thread {
 	bool is_full;	  /* its buffer was, more than by half */
 	bool wakes;	  /* its samples wake this thread */
 	uint32_t nr_lost; /* perhaps, after the last record */
-	uint64_t cpu_ns;  /* that it had used when records were last read, or that samples stand for
-			   */
+	uint64_t cpu_ns;  /* that it had used when records were last read, or samples end with */
 	uint64_t read_ns; /* CLOCK_MONOTONIC of that */
 	uintptr_t python; /* its state in the interpreter, 0: none */
 	char name[NAME_BYTES];
@@ -391,6 +390,9 @@ static void on_python_thread(void *unused, uint32_t tid, uintptr_t python)
 	struct thread *thread = tid == state.own_tid ? NULL : find_thread(tid);
 
 	(void)unused;
+	if (thread && !thread->ring && !thread->python) {
+		thread->cpu_ns = read_cpu_ns(tid); /* looks begin */
+	}
 	if (thread && (thread->ring || state.is_looking)) {
 		thread->python = python;
 	}

@@ -449,7 +449,7 @@ static void report_hangs(void)
 	}
 }
 
-/* Where nothing was tried, the drain reads it from outside (python_thread_look). */
+/* Where nothing was tried, the drain reads it from outside (python_thread_init). */
 static void report_samples(void)
 {
 	const char *why = state.why ? state.why : state.why_no_threads;
