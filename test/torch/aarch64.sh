@@ -12,7 +12,7 @@ trap 'rm -rf "$T"' EXIT
 played()
 {
 	rm -rf "$T/dump"
-	qemu-aarch64 -L /usr/aarch64-linux-gnu -E GPROF_DIR="$T/dump" -E GPROF_QUIET=1 \
+	qemu-aarch64 -L /usr/aarch64-linux-gnu -E GPROF_DIR="$T/dump" -E GPROF_QUIET=1 -E GPROF_CPU_HZ=0 \
 		-E LD_PRELOAD="$PWD/$B/libgprof.so" -E LD_LIBRARY_PATH="$PWD/$B/torch/GOOD" "$@" || return 1
 	build/torch/ops "$T/dump"/*.gprof >"$T/ops"
 	python3 test/count.py "$T/ops" fake::op=3 && ! grep '"kind": "notice"' "$T/ops"
