@@ -19,7 +19,6 @@
 #include "report/budget/call_state.h"
 #include "report/model/device_records.h"
 #include "report/model/os_kind.h"
-#include "report/table/short_names.h"
 #include "report/util/string_pool.h"
 #include "report/verdict/waited_rank.h"
 
@@ -58,7 +57,6 @@
 
 /* A sentence has two of them. */
 #define KERNEL_NAME_WIDTH 22u
-#define NO_KERNEL_NAME	  "a kernel without a name"
 
 /* Nothing is predicted of longer steps, so that the first screen takes little memory: 100 MB. */
 #define MAX_STEP_EVENTS 500000u
@@ -278,7 +276,7 @@ static double drained(const struct verdict *verdict)
 	return verdict_per_step(verdict, ns);
 }
 
-/* What a state of the host costs that has nothing to do with waits. */
+/* Returns what a state costs that waits do not explain, see find_after_waits(). */
 static double own(const struct verdict *verdict, unsigned int which)
 {
 	return undrained(verdict, which) +
@@ -414,6 +412,15 @@ static double predicted_ns(const struct verdict *verdict, enum verdict_cause cau
 	return nr ? sum / (double)nr : -1;
 }
 
+/* What waits cost: the replay takes a copy that waits for a copy. */
+static double readback_ns(const struct verdict *verdict)
+{
+	double waits_ns = predicted_ns(verdict, VERDICT_READBACK),
+	       copies_ns = predicted_ns(verdict, VERDICT_COPIES);
+
+	return copies_ns > waits_ns ? copies_ns : waits_ns;
+}
+
 /* Returns what the finding saves, or costs where that is unknown. */
 static double cost_ns(const struct verdict_finding *finding)
 {
@@ -442,12 +449,8 @@ static void add(struct verdict *verdict, enum verdict_cause cause, double reach_
 {
 	struct verdict_finding finding = {.cause = cause, .reach_ns = reach_ns};
 
-	finding.saved_ns = predicted_ns(verdict, cause);
-	if (cause == VERDICT_READBACK) { /* the replay takes a copy that waits for a copy */
-		double ns = predicted_ns(verdict, VERDICT_COPIES);
-
-		finding.saved_ns = ns > finding.saved_ns ? ns : finding.saved_ns;
-	}
+	finding.saved_ns =
+		cause == VERDICT_READBACK ? readback_ns(verdict) : predicted_ns(verdict, cause);
 	/* The loop may need what a call of the system waits for, wherever it is made. */
 	finding.is_capped = finding.saved_ns > reach_ns || cause == VERDICT_OS;
 	finding.saved_ns = finding.saved_ns > reach_ns ? reach_ns : finding.saved_ns;
@@ -527,7 +530,7 @@ static double add_startup(struct verdict *verdict)
  */
 static void find_after_waits(struct verdict *verdict)
 {
-	double ns = drained(verdict), waits_ns = predicted_ns(verdict, VERDICT_READBACK);
+	double ns = drained(verdict), waits_ns = readback_ns(verdict);
 
 	if (waits_ns >= 0 && waits_ns < ns / 2) {
 		verdict->after_waits = 1 - waits_ns / ns;
@@ -717,63 +720,12 @@ static bool saves_little(const struct verdict *verdict)
 	return true;
 }
 
-/* Does a kernel have no name? The table of kernels tells such ones apart by numbers. */
-static bool lacks_name(const char *text)
-{
-	return strncmp(text, "(unknown kernel", strlen("(unknown kernel")) == 0;
-}
-
-/*
- * Takes the kernels or operators with most time, with names as a table of them has, and the sum of
- * all.
- */
-static void take_top(struct verdict *verdict, const struct advice_sites *all)
-{
-	const struct advice_site *top[ADVICE_NR_TOP_SITES] = {NULL};
-	bool are_kernels = verdict->figures.has_gpu;
-	struct short_names *names = short_names_create(are_kernels);
-
-	advice_sites_find_top(all, ADVICE_GAP, 1u << ADVICE_LATER, top);
-	for (size_t i = 0; i < ADVICE_NR_TOP_SITES && top[i]; i++) {
-		short_names_add(names, top[i]->key.place.what);
-	}
-	short_names_choose(names);
-	short_names_cut(names, are_kernels ? KERNEL_NAME_WIDTH : VERDICT_NAME_WIDTH);
-	for (size_t i = 0; i < ADVICE_NR_TOP_SITES && top[i]; i++) {
-		size_t nr_bytes;
-		const char *name = short_names_text(names, top[i]->key.place.what, &nr_bytes);
-		struct gap_place_key place;
-
-		if (lacks_name(string_pool_text(top[i]->key.place.what, NULL))) {
-			name = NO_KERNEL_NAME;
-			nr_bytes = strlen(NO_KERNEL_NAME);
-		}
-		place = (struct gap_place_key){.what = string_pool_intern(name, nr_bytes)};
-
-		advice_sites_add_sum(&verdict->work, ADVICE_GAP, ADVICE_LATER,
-			&top[i]->sums[ADVICE_LATER], &place);
-	}
-	verdict->work.sums[ADVICE_GAP][ADVICE_LATER] = all->sums[ADVICE_GAP][ADVICE_LATER];
-	short_names_destroy(names);
-}
-
-/* Adds up the processes that count: the same name in several is one row. */
 static void take_work(struct verdict *verdict)
 {
-	const struct work_times *times = &verdict->work_times;
-	struct advice_sites all = {0};
+	bool are_kernels = verdict->figures.has_gpu;
 
-	for (size_t i = 0; i < times->nr; i++) {
-		const struct work_time *time = &times->times[i];
-		const struct gap_place_key place = {.what = time->name};
-
-		if (verdict->headline.processes[time->process].is_main) {
-			advice_sites_add_sum(&all, ADVICE_GAP, ADVICE_LATER,
-				&(struct advice_sum){time->nr, time->ns}, &place);
-		}
-	}
-	take_top(verdict, &all);
-	advice_sites_fini(&all);
+	work_times_top(&verdict->work_times, &verdict->headline, are_kernels,
+		are_kernels ? KERNEL_NAME_WIDTH : VERDICT_NAME_WIDTH, &verdict->work);
 }
 
 /* Adds kernels: that only faster ones would save much is a verdict as well. */

@@ -58,8 +58,7 @@ struct verdict {
 	bool is_found;
 	bool is_capture;      /* start-up is the capture of graphs */
 	bool is_compilation;  /* most of start-up is that */
-	double after_waits;   /* of the time in gaps that waits opened, the share that is the host's
-			       */
+	double after_waits;   /* the share of time in gaps that waits opened that is the host's */
 	bool is_in_operators; /* VERDICT_USER is mostly in operators, few of which launch */
 	bool is_unexplained;  /* GPUs wait long for what is not recorded, so changes are unknown */
 	struct headline_figures figures;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Adds up times of kernels, or operators' own times, by name. A part of the pass that verdict.c
- * runs; verdict.c joins the processes that count and names what takes most.
+ * runs; work_times_top() joins the processes that count, and names what takes most.
  *
  * Kernels count in the step that launched them. Operators, and kernels without a call, count by
  * their begin; because the walk goes back in time, the step that was found last mostly serves
@@ -10,10 +10,13 @@
 #include "report/verdict/work_times.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/comm/host_collectives.h"
 #include "report/model/device_records.h"
+#include "report/table/short_names.h"
 #include "report/util/buf.h"
+#include "report/util/string_pool.h"
 
 static void begin(void *context, struct process *process)
 {
@@ -157,4 +160,66 @@ void work_times_fini(struct work_times *times)
 {
 	free(times->times);
 	*times = (struct work_times){0};
+}
+
+/* ---- those with most time ---- */
+
+#define NO_KERNEL_NAME "a kernel without a name"
+
+/* Does a kernel have no name? The table of kernels tells such ones apart by numbers. */
+static bool lacks_name(const char *text)
+{
+	return strncmp(text, "(unknown kernel", strlen("(unknown kernel")) == 0;
+}
+
+/*
+ * Takes the kernels or operators with most time, with names as a table of them has, and the sum of
+ * all.
+ */
+static void take_top(const struct advice_sites *all, bool are_kernels, unsigned int name_width,
+	struct advice_sites *work)
+{
+	const struct advice_site *top[ADVICE_NR_TOP_SITES] = {NULL};
+	struct short_names *names = short_names_create(are_kernels);
+
+	advice_sites_find_top(all, ADVICE_GAP, 1u << ADVICE_LATER, top);
+	for (size_t i = 0; i < ADVICE_NR_TOP_SITES && top[i]; i++) {
+		short_names_add(names, top[i]->key.place.what);
+	}
+	short_names_choose(names);
+	short_names_cut(names, name_width);
+	for (size_t i = 0; i < ADVICE_NR_TOP_SITES && top[i]; i++) {
+		size_t nr_bytes;
+		const char *name = short_names_text(names, top[i]->key.place.what, &nr_bytes);
+		struct gap_place_key place;
+
+		if (lacks_name(string_pool_text(top[i]->key.place.what, NULL))) {
+			name = NO_KERNEL_NAME;
+			nr_bytes = strlen(NO_KERNEL_NAME);
+		}
+		place = (struct gap_place_key){.what = string_pool_intern(name, nr_bytes)};
+
+		advice_sites_add_sum(
+			work, ADVICE_GAP, ADVICE_LATER, &top[i]->sums[ADVICE_LATER], &place);
+	}
+	work->sums[ADVICE_GAP][ADVICE_LATER] = all->sums[ADVICE_GAP][ADVICE_LATER];
+	short_names_destroy(names);
+}
+
+void work_times_top(const struct work_times *times, const struct headline *headline,
+	bool are_kernels, unsigned int name_width, struct advice_sites *top)
+{
+	struct advice_sites all = {0};
+
+	for (size_t i = 0; i < times->nr; i++) {
+		const struct work_time *time = &times->times[i];
+		const struct gap_place_key place = {.what = time->name};
+
+		if (headline->processes[time->process].is_main) {
+			advice_sites_add_sum(&all, ADVICE_GAP, ADVICE_LATER,
+				&(struct advice_sum){time->nr, time->ns}, &place);
+		}
+	}
+	take_top(&all, are_kernels, name_width, top);
+	advice_sites_fini(&all);
 }

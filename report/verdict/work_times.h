@@ -9,6 +9,8 @@
 #ifndef REPORT_VERDICT_WORK_TIMES_H
 #define REPORT_VERDICT_WORK_TIMES_H
 
+#include "report/advice/facts.h"
+#include "report/analysis/headline.h"
 #include "report/ops/counted_steps.h"
 #include "report/ops/op_walk.h"
 #include "report/util/idmap.h"
@@ -37,6 +39,14 @@ struct work_times {
 
 /* The callbacks that a view hands on, see struct view_part. */
 extern const struct op_view work_times_ops;
+
+/*
+ * Adds to `top`, zero-initialized, the kernels or operators with most time in the processes that
+ * count, and the sum of all: the same name in several is one. Names are as a table of them has, of
+ * at most name_width columns.
+ */
+void work_times_top(const struct work_times *times, const struct headline *headline,
+	bool are_kernels, unsigned int name_width, struct advice_sites *top);
 
 void work_times_fini(struct work_times *times);
 
