@@ -59,7 +59,6 @@ static bool has_rows(struct process *process, unsigned int number)
 
 struct code_samples *code_samples_create(struct process *process)
 {
-	const struct code_times *times;
 	struct code_samples *samples;
 	uint32_t thread = has_rows(process, GPROF_TABLE_cpu_sample) ? loop_thread(process) : 0;
 
@@ -75,8 +74,7 @@ struct code_samples *code_samples_create(struct process *process)
 		free(samples);
 		return NULL;
 	}
-	times = samples->own.samples.nr ? &samples->own : &samples->others;
-	samples->period_ns = times->samples.all[0].cpu_ns;
+	samples->period_ns = samples->own.samples.nr ? samples->own.samples.all[0].cpu_ns : 0;
 	sort(&samples->own);
 	sort(&samples->others);
 	counted_steps_init(&samples->counted, process, false);

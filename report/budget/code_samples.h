@@ -55,7 +55,7 @@ struct code_samples {
 struct code_samples *code_samples_create(struct process *process);
 void code_samples_destroy(struct code_samples *samples);
 
-/* The CPU time between two samples of a thread, in ns. */
+/* The CPU time between two samples of the loop's thread, in ns; 0: it has none. */
 uint64_t code_samples_period_ns(const struct code_samples *samples);
 
 /* Opens the samples from `begin_ns` up to `end_ns`. Times must fall from call to call. */

@@ -13,6 +13,7 @@ struct cpu_view {
 	uint64_t nr, ns;
 	uint64_t nr_python,
 		nr_unread; /* samples with Python frames; with ones that were not read */
+	uint64_t nr_own;   /* samples that gprof took, and not the kernel */
 };
 
 static const struct scan_want wants[] = {
@@ -42,6 +43,8 @@ static void on_batch(void *context, struct process *process, const struct batch 
 		frame_sums_count(&view->sums, stack, b->col[COL_cpu_sample_ns][i]);
 		view->nr_python += mixed_stack_has_python(stack);
 		view->nr_unread += mixed_stack_lacks_python(stack);
+		view->nr_own += !b->col[COL_cpu_sample_native_stack][i] &&
+				b->col[COL_cpu_sample_py_stack][i];
 		view->nr++;
 		view->ns += b->col[COL_cpu_sample_ns][i];
 	}
@@ -114,6 +117,15 @@ static void fill_table(void *state, struct table *table)
 		" samples, each of which stands for %.1f ms of CPU time in user mode. Callers are "
 		"known where code has frame pointers.",
 		view->nr, (double)view->ns / (double)view->nr / 1e6);
+	if (view->nr_own) {
+		table_note(table,
+			"Of these, gprof took %" PRIu64
+			" itself, of threads that run Python, since the "
+			"kernel refuses samples: they also stand for time in the kernel, and "
+			"machine "
+			"functions are unknown.",
+			view->nr_own);
+	}
 	if (view->nr_unread) {
 		table_note(table,
 			"%" PRIu64 " of %" PRIu64 " samples of threads that run Python have no "

@@ -16,8 +16,8 @@
 #define MIN_COMPUTING_PCT 70.0
 #define MIN_LACKING_PCT	  30.0
 #define MIN_BLOCKED_PCT	  70.0
-#define MIN_CALL_PCT	  30.0
-/* What is so little above a number of workers is that number. */
+#define MIN_MOST_PCT	  30.0
+/* More than the rounding of shares makes of a whole number of workers. */
 #define ROUNDING 1e-6
 /* Workers that were seen for less say nothing. */
 #define MIN_WORKER_NS 300000000u
@@ -141,16 +141,17 @@ static void set_call(
 
 		most = !most || sum->ns > most->ns ? sum : most;
 	}
-	if (!most || 100 * (double)most->ns < MIN_CALL_PCT * (double)times->all_ns) {
+	if (!most || 100 * (double)most->ns < MIN_MOST_PCT * (double)times->all_ns) {
 		return;
 	}
 	buf_text(&text, string_pool_text(most->function, NULL));
 	if (most->group) {
 		buf_printf(&text, "(%s)", string_pool_text(most->group, NULL));
 	}
-	workers->call.name = string_pool_intern(text.bytes, text.nr_bytes);
-	workers->call.share_pct = 100 * (double)most->ns / (double)times->all_ns;
-	workers->call.bytes_per_s = (double)most->bytes * 1e9 / (double)most->ns;
+	workers->most.name = string_pool_intern(text.bytes, text.nr_bytes);
+	workers->most.is_call = true;
+	workers->most.share_pct = 100 * (double)most->ns / (double)times->all_ns;
+	workers->most.bytes_per_s = (double)most->bytes * 1e9 / (double)most->ns;
 	buf_fini(&text);
 }
 
@@ -180,6 +181,7 @@ static void find_call(const struct headline *headline, const struct cpu_times *t
 static void set_code(struct loader_workers *workers, const struct idmap *places, double cpu_pct)
 {
 	const struct code_place *most = NULL;
+	double share_pct;
 	uint64_t nr = 0;
 
 	for (size_t i = 0; i < places->nr; i++) {
@@ -188,11 +190,10 @@ static void set_code(struct loader_workers *workers, const struct idmap *places,
 		nr += place->sum.nr;
 		most = !most || place->sum.nr > most->sum.nr ? place : most;
 	}
-	if (nr >= CODE_PLACE_MIN_SAMPLES &&
-		100 * (double)most->sum.nr >= CODE_PLACE_MIN_PCT * (double)nr) {
-		workers->code.place = most->place;
-		workers->code.share_pct = cpu_pct * (double)most->sum.nr / (double)nr;
-		workers->code.is_most = workers->code.share_pct >= MIN_CALL_PCT;
+	share_pct = nr ? cpu_pct * (double)most->sum.nr / (double)nr : 0;
+	if (nr >= CODE_PLACE_MIN_SAMPLES && share_pct >= MIN_MOST_PCT) {
+		workers->most.name = most->place;
+		workers->most.share_pct = share_pct;
 	}
 }
 

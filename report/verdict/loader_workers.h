@@ -18,17 +18,13 @@ struct loader_workers {
 	uint64_t nr;	  /* of a loader */
 	uint64_t nr_most; /* that find a CPU each, beside those of the other loops on the host */
 	double share_pct; /* of the workers' time */
-	/* The calls of the system that take most of it, where they were recorded. */
+	/* What takes most of it, and enough to be named. */
 	struct {
-		uint32_t name; /* as of os_files_group, "read(...)"; of string_pool.h, 0: none */
-		double share_pct, bytes_per_s;
-	} call;
-	/* Where workers that compute do so most, by their CPU samples. */
-	struct {
-		uint32_t place;	  /* as of code_samples_sum; of string_pool.h, 0: unknown */
+		uint32_t name;	  /* of string_pool.h; 0: unknown */
+		bool is_call;	  /* as of os_files_group, "read(...)"; else as code_place has it */
 		double share_pct; /* of the workers' time */
-		bool is_most;	  /* of it, as far as a sentence needs */
-	} code;
+		double bytes_per_s; /* of a call */
+	} most;
 };
 
 /*

@@ -359,34 +359,26 @@ static const struct {
 	[LOADER_IS_BLOCKED] = {"are blocked", "more of them or faster storage"},
 };
 
-/* As ", which are in read(/data/...tar) 50 % of the time", or at a line. */
-static void add_loader_place(uint32_t place, const char *how, double share_pct,
-	const struct code_form *form, struct buf *out)
-{
-	size_t nr_bytes;
-	const char *text = string_pool_text(place, &nr_bytes);
-
-	buf_text(out, how);
-	text_add_cut(out, text, nr_bytes, form->width);
-	buf_printf(out, " %.0f %% of the time", share_pct);
-}
-
-/* As ", which are blocked 71 % of the time", or with the call or the line that takes most of it. */
+/*
+ * As ", which are blocked 71 % of the time", or with what takes most of it. Of workers that lack a
+ * CPU, that is what a sentence says.
+ */
 static void add_loader_work(
 	const struct verdict *verdict, const struct code_form *form, struct buf *out)
 {
 	const struct loader_workers *workers = &verdict->workers;
+	size_t nr_bytes;
+	const char *most;
 
-	if (workers->call.name) {
-		add_loader_place(
-			workers->call.name, ", which are in ", workers->call.share_pct, form, out);
-	} else if (workers->code.is_most && workers->work != LOADER_LACKS_CPUS) {
-		add_loader_place(workers->code.place, ", which compute at ",
-			workers->code.share_pct, form, out);
-	} else {
+	if (!workers->most.name || workers->work == LOADER_LACKS_CPUS) {
 		buf_printf(out, ", which %s %.0f %% of the time", loader_works[workers->work].what,
 			workers->share_pct);
+		return;
 	}
+	most = string_pool_text(workers->most.name, &nr_bytes);
+	buf_text(out, workers->most.is_call ? ", which are in " : ", which run ");
+	text_add_cut(out, most, nr_bytes, form->width);
+	buf_printf(out, " %.0f %% of the time", workers->most.share_pct);
 }
 
 /* If workers loaded the data, the loop's thread would only wait. */
@@ -416,8 +408,8 @@ static const char *loader_change(
 	if (!has_loader_work(verdict, finding)) {
 		return "batches ready in time";
 	}
-	return verdict->workers.call.name ? "more of them"
-					  : loader_works[verdict->workers.work].change;
+	return verdict->workers.most.is_call ? "more of them"
+					     : loader_works[verdict->workers.work].change;
 }
 
 static void add_loader_change(
@@ -792,23 +784,16 @@ static void add_code_places(
 	}
 }
 
-/* As "71.3 % of the workers' time in read(/data/...tar), 38.2 MB/s". */
-static void add_loader_call_place(const struct verdict *verdict, struct buf *out)
+/* As "71.3 % of the workers' time in read(/data/...tar), 38.2 MB/s", or "at data.py(41): load". */
+static void add_loader_place(const struct verdict *verdict, struct buf *out)
 {
 	const struct loader_workers *workers = &verdict->workers;
 
-	buf_printf(out, "%.1f %% of the workers' time in %s", workers->call.share_pct,
-		string_pool_text(workers->call.name, NULL));
-	if (workers->call.bytes_per_s >= MIN_SHOWN_BYTES_PER_S) {
-		buf_printf(out, ", %.1f MB/s", workers->call.bytes_per_s / 1e6);
+	buf_printf(out, "%.1f %% of the workers' time %s %s", workers->most.share_pct,
+		workers->most.is_call ? "in" : "at", string_pool_text(workers->most.name, NULL));
+	if (workers->most.bytes_per_s >= MIN_SHOWN_BYTES_PER_S) {
+		buf_printf(out, ", %.1f MB/s", workers->most.bytes_per_s / 1e6);
 	}
-}
-
-/* As "71.3 % of the workers' time at dataset.py(41): load". */
-static void add_loader_code_place(const struct verdict *verdict, struct buf *out)
-{
-	buf_printf(out, "%.1f %% of the workers' time at %s", verdict->workers.code.share_pct,
-		string_pool_text(verdict->workers.code.place, NULL));
 }
 
 /* As "CPUs in use: 1.3 by other processes, 0.6 by this one"; of several ones, means. */
@@ -832,10 +817,8 @@ void verdict_add_places(
 		add_gap_places(verdict, finding, costs_of[VERDICT_LAUNCH], out);
 	} else if (finding->cause == VERDICT_CPU) {
 		add_cpu_use(verdict, out);
-	} else if (has_loader_work(verdict, finding) && verdict->workers.call.name) {
-		add_loader_call_place(verdict, out);
-	} else if (has_loader_work(verdict, finding) && verdict->workers.code.place) {
-		add_loader_code_place(verdict, out);
+	} else if (has_loader_work(verdict, finding) && verdict->workers.most.name) {
+		add_loader_place(verdict, out);
 	} else if (finding->cause == VERDICT_GIL) {
 		add_code_places(verdict, finding, out);
 	} else if (costs_of[finding->cause]) {

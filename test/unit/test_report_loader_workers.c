@@ -163,7 +163,7 @@ END_TEST
 START_TEST(the_line_that_workers_compute_is_named)
 {
 	says_of(loop(OF_WORKERS), worker(90, 5, 3, NULL),
-		"The loop waits for loader workers, which compute at data.py(9): decode 68 % of "
+		"The loop waits for loader workers, which run data.py(9): decode 68 % of "
 		"the "
 		"time; more of them can save at most 8.000 ms per step (80.0 %)");
 	says_of(loop(OF_WORKERS), worker(5, 3, 2, NULL),
