@@ -131,7 +131,7 @@ COMPAT_START_CODE static void init(void)
 	atomic_store_explicit(&kernel_name_read, kernels_name, memory_order_release);
 }
 
-/* What only a process that records needs; most start and end without it. */
+/* For a process that records; most of those that load this library do not. */
 static void init_recorder(void)
 {
 	init(); /* a hook may run before the constructor */

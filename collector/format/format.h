@@ -749,7 +749,8 @@ enum gprof_fact {
 
 /*
  * task: the kernel's id of the thread, whose name it had then. ns: CPU time that it stands for.
- * py_stack: 0 if the thread ran no Python code.
+ * native_stack: 0 if the kernel did not take the sample. py_stack: 0 if the thread ran no Python
+ * code.
  */
 #define GPROF_PY_STACK_NOT_READ UINT32_MAX
 

@@ -134,7 +134,7 @@ static bool is_filtered(void)
 	if (!state.is_checked) {
 		state.is_checked = true;
 		state.is_filtered =
-			!config_is_wanted(CONFIG_CPU_HZ) &&
+			!config_is_given(CONFIG_CPU_HZ) &&
 			file_text_number("/proc/thread-self/status", "Seccomp:", &mode) && mode;
 	}
 	return state.is_filtered;
@@ -652,8 +652,8 @@ static bool is_wanted(void)
 
 static void set_running(bool is_running)
 {
-	if (is_running != state.is_running) {
-		state.is_running = is_running;
+	state.is_running = is_running;
+	if (!state.is_refused) { /* else there is nothing to switch */
 		prctl(is_running ? PR_TASK_PERF_EVENTS_ENABLE : PR_TASK_PERF_EVENTS_DISABLE);
 	}
 }
@@ -804,7 +804,7 @@ void cpu_sample_init(void)
 	state.page_bytes = (uint32_t)page_bytes;
 	/* Where nobody asks for samples, other profilers of this user keep half. */
 	state.max_locked_bytes =
-		cpu_ring_most_locked_bytes() / (config_is_wanted(CONFIG_CPU_HZ) ? 1 : 2);
+		cpu_ring_most_locked_bytes() / (config_is_given(CONFIG_CPU_HZ) ? 1 : 2);
 	state.first_ring_bytes =
 		find_ring_bytes(hz, USUAL_RECORD_BYTES, state.max_locked_bytes / USUAL_THREADS);
 	/* Two reads may lie twice as far apart where CPUs are scarce. */

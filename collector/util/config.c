@@ -50,8 +50,8 @@ static uint64_t numbers[CONFIG_NR] COMPAT_AT_START;
 static struct config_state {
 	struct {
 		char text[TEXT_BYTES];
-		bool is_set;	/* in the environment */
-		bool is_wanted; /* there or in the file, to an allowed value */
+		bool is_set;   /* in the environment */
+		bool is_given; /* there or in the file, to an allowed value */
 	} values[CONFIG_NR];
 	char cuda_home[PATH_MAX];
 	char wrong[MAX_WRONG][256];
@@ -327,7 +327,7 @@ int config_set(const char *name, const char *value)
 	if (rc) {
 		add_wrong_value(name, value, variables[variable].allowed);
 	} else {
-		config.values[variable].is_wanted = true;
+		config.values[variable].is_given = true;
 	}
 	return rc;
 }
@@ -493,9 +493,9 @@ COMPAT_START_CODE bool config_flag(enum config_name name)
 	return numbers[name] != 0;
 }
 
-bool config_is_wanted(enum config_name name)
+bool config_is_given(enum config_name name)
 {
-	return config.values[name].is_wanted;
+	return config.values[name].is_given;
 }
 
 const char *config_text(enum config_name name)

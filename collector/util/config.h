@@ -72,7 +72,7 @@ bool config_flag(enum config_name name);
 const char *config_text(enum config_name name); /* as the user wrote it */
 
 /* Does the environment or the file set it, to a value that is allowed? Else it has its default. */
-bool config_is_wanted(enum config_name name);
+bool config_is_given(enum config_name name);
 
 /* The name with its GPROF_ prefix. */
 const char *config_full_name(enum config_name name);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Python, for what C cannot see, only with GPROF_PYTHON, GPROF_HANG_TIMEOUT_S or GPROF_CPU_HZ:
- * without them, nothing of this room is active in the process. Apart from one trial at the start,
- * no Python code runs.
+ * Python, for what C cannot see. With GPROF_PYTHON, GPROF_HANG_TIMEOUT_S or GPROF_CPU_HZ in the
+ * environment it gets into the interpreter, where no Python code runs apart from one trial at the
+ * start. Without them, python_thread.c alone is active: it reads frames from outside.
  *
  *     python_start.c   gets into the interpreter by an audit hook, and verifies assumptions
  *     python_frame.c   reads frames, names and lines from its memory, without the GIL
@@ -11,7 +11,7 @@
  *     python_call.c    calls of functions and modules
  *     python_module.c  names of modules
  *     python_gc.c      collections of garbage
- *     python_thread.c  stacks of other threads, for hang reports
+ *     python_thread.c  stacks of other threads, for hang reports and CPU samples
  *     python_room.c    how much of the C stack is left
  */
 #ifndef PRELOAD_PYTHON_PYTHON_H

@@ -49,7 +49,7 @@ static struct python_threads {
 
 void *(*python_thread_state)(void);
 
-/* What the drain finds of an interpreter that nothing has got into. */
+/* Functions of the interpreter that the drain has found from outside, and how often it looked. */
 static struct {
 	const char *(*Py_GetVersion)(void);
 	void *(*PyInterpreterState_Main)(void);
