@@ -120,9 +120,8 @@ static void fill_table(void *state, struct table *table)
 	if (view->nr_own) {
 		table_note(table,
 			"Of these, gprof took %" PRIu64
-			" itself, of threads that run Python, since the "
-			"kernel refuses samples: they also stand for time in the kernel, and "
-			"machine "
+			" itself, of threads that run Python, where the "
+			"kernel takes none: they also stand for time in the kernel, and machine "
 			"functions are unknown.",
 			view->nr_own);
 	}
