@@ -378,7 +378,11 @@ static void add_loader_work(
 	most = string_pool_text(workers->most.name, &nr_bytes);
 	buf_text(out, workers->most.is_call ? ", which are in " : ", which run ");
 	text_add_cut(out, most, nr_bytes, form->width);
-	buf_printf(out, " %.0f %% of the time", workers->most.share_pct);
+	if (workers->most.is_call || form->has_share) {
+		buf_printf(out, " %.0f %% of the time", workers->most.share_pct);
+	} else {
+		buf_text(out, " most"); /* its line is worth more than its share */
+	}
 }
 
 /* If workers loaded the data, the loop's thread would only wait. */

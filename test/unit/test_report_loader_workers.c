@@ -166,6 +166,9 @@ START_TEST(the_line_that_workers_compute_is_named)
 		"The loop waits for loader workers, which run data.py(9): decode 68 % of "
 		"the "
 		"time; more of them can save at most 8.000 ms per step (80.0 %)");
+	says_of(loop(OF_WORKERS), worker(90, 5, 2, NULL),
+		"The loop waits for loader workers, which run data.py(9): decode most; cheaper "
+		"samples or more CPUs can save at most 8.000 ms per step (80.0 %)");
 	says_of(loop(OF_WORKERS), worker(5, 3, 2, NULL),
 		"The loop waits for loader workers, which are blocked 92 % of the time; more of "
 		"them or faster storage can save at most 8.000 ms per step (80.0 %)");
