@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -101,6 +102,36 @@ static void forbid_perf(unsigned int how)
 	}
 }
 
+static int count_sampled(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[512];
+	int nr = 0;
+
+	while (maps && fgets(line, sizeof(line), maps)) {
+		nr += strstr(line, "[perf_event]") != NULL;
+	}
+	if (maps) {
+		fclose(maps);
+	}
+	return nr;
+}
+
+static int count_threads(void)
+{
+	struct stat tasks;
+
+	return stat("/proc/self/task", &tasks) ? 0 : (int)tasks.st_nlink - 2;
+}
+
+/* Until gprof samples all threads but its own, the workers of the CUDA libraries too. */
+static void wait_for_samples(void)
+{
+	for (int i = 0; i < 1000 && count_sampled() < count_threads() - 1; i++) {
+		usleep(10000);
+	}
+}
+
 static void *child_worker(void *sum)
 {
 	for (int i = 0; i < nr_steps; i++) {
@@ -142,7 +173,7 @@ int main(int argc, char **argv)
 		CHECK(cudaMalloc(&memory, 1 << 20));
 	}
 	if (argc > 3 && !strcmp(argv[3], "deadly_late")) {
-		usleep(300000); /* gprof samples this thread by now */
+		wait_for_samples();
 		forbid_perf(SECCOMP_RET_KILL_PROCESS);
 	}
 	pthread_create(&thread, NULL, worker, &other);
