@@ -32,6 +32,7 @@ enum gprof_os_kind {
 	GPROF_OS_JOIN = 13, /* waits for the end of a thread */
 	GPROF_OS_PROCESS = 14,
 	GPROF_OS_GIL = 15, /* waits for Python's lock */
+	GPROF_OS_FAULT = 16, /* a page fault, which no function is; in wait_sample */
 };
 
 enum gprof_source {

@@ -229,7 +229,9 @@ enum gprof_fact {
 		"an operation of NCCL as its profiler plugin saw it: how NCCL ran it")             \
 	T(59, nccl_channel, GPROF_IN_OWN_STEP,                                                     \
 		"what a channel had in an nccl_op: its kernel, or its network transfers")          \
-	T(60, thread_cpu, 0, "how long a thread ran on CPUs, and waited for one")
+	T(60, thread_cpu, 0, "how long a thread ran on CPUs, and waited for one")                  \
+	T(61, wait_sample, GPROF_IS_EVENT | GPROF_IN_OWN_STEP,                                     \
+		"a look at a thread of Python that waited in the kernel")
 
 #define GPROF_COLUMNS_schema(C, t)                                                                 \
 	C(t, uint16_t, table, UINT)                                                                \
@@ -846,12 +848,28 @@ enum gprof_fact {
 	C(t, uint64_t, wait_ns, ID)                                                                \
 	C(t, uint32_t, thread, UINT)
 
+/*
+ * Of the process's first thread and of those that launch work, if they run Python. task, name,
+ * py_stack: as in cpu_sample. ns: time that it stands for. kind: enum gprof_os_kind. call: the
+ * kernel's name of the system call; "page fault" outside of one. object: the file or the like that
+ * the call waits for, without what tells files of one folder apart; 0: none, or unknown.
+ */
+#define GPROF_COLUMNS_wait_sample(C, t)                                                            \
+	C(t, uint64_t, time, TICK)                                                                 \
+	C(t, uint64_t, ns, UINT)                                                                   \
+	C(t, uint32_t, task, UINT)                                                                 \
+	C(t, uint8_t, kind, UINT)                                                                  \
+	C(t, uint32_t, call, STRING)                                                               \
+	C(t, uint32_t, object, STRING)                                                             \
+	C(t, uint32_t, name, STRING)                                                               \
+	C(t, uint32_t, py_stack, UINT)
+
 enum gprof_table {
 	GPROF_TABLE_NONE = 0,
 #define T(id, name, facts, what) GPROF_TABLE_##name = id,
 	GPROF_TABLES(T)
 #undef T
-	GPROF_NR_TABLES = 61, /* one more than the last id */
+	GPROF_NR_TABLES = 62, /* one more than the last id */
 };
 
 /* Has the table one of these facts? */

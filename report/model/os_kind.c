@@ -73,6 +73,7 @@ const char *os_kind_name(unsigned int kind)
 		[GPROF_OS_JOIN] = "join",
 		[GPROF_OS_PROCESS] = "process",
 		[GPROF_OS_GIL] = "GIL",
+		[GPROF_OS_FAULT] = "page fault",
 	};
 
 	return names[kind < sizeof(names) / sizeof(names[0]) ? kind : GPROF_OS_UNKNOWN];
