@@ -626,9 +626,7 @@ uint64_t drain_cpu_ns(void)
 {
 	int tid = atomic_load(&drain.tid);
 
-	/* As pthread_getcpuclockid makes it, which not every C library has: the kernel's number of
-	 * the clock of a thread. */
-	return tid ? clock_read_ns((clockid_t)(~(unsigned int)tid << 3 | 6)) : 0;
+	return tid ? clock_thread_cpu_ns((uint32_t)tid) : 0;
 }
 
 static int create(size_t stack_bytes)

@@ -3,7 +3,7 @@
 
 #include "collector/collector.h"
 #include "collector/cupti/cupti.h"
-#include "collector/sample/cpu_sample.h"
+#include "collector/sample/new_threads.h"
 #include "collector/step/step.h"
 #include "collector/stream/facts.h"
 #include "collector/thread.h"
@@ -53,7 +53,7 @@ void collector_thread_began(uint32_t parent)
 {
 	if (collector_is_running()) {
 		thread_began(parent);
-		cpu_sample_thread_began();
+		new_threads_add();
 	}
 }
 

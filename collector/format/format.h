@@ -850,7 +850,7 @@ enum gprof_fact {
 
 /*
  * Of the process's first thread and of those that launch work, if they run Python. task, name,
- * py_stack: as in cpu_sample. ns: time that it stands for. kind: enum gprof_os_kind. call: the
+ * py_stack: as in cpu_sample. ns: time that it stands for. kind: enum gprof_os_kind. syscall: the
  * kernel's name of the system call; "page fault" outside of one. object: the file or the like that
  * the call waits for, without what tells files of one folder apart; 0: none, or unknown.
  */
@@ -859,7 +859,7 @@ enum gprof_fact {
 	C(t, uint64_t, ns, UINT)                                                                   \
 	C(t, uint32_t, task, UINT)                                                                 \
 	C(t, uint8_t, kind, UINT)                                                                  \
-	C(t, uint32_t, call, STRING)                                                               \
+	C(t, uint32_t, syscall, STRING)                                                            \
 	C(t, uint32_t, object, STRING)                                                             \
 	C(t, uint32_t, name, STRING)                                                               \
 	C(t, uint32_t, py_stack, UINT)

@@ -73,6 +73,8 @@ struct python_sampler {
 	enum python_read (*read)(uint32_t tid, uintptr_t state, struct python_stack *stack);
 	/* Returns false if there is no such function at those addresses any more. */
 	bool (*name)(const struct python_point_at *at, struct python_names *names);
+	/* Is it the address by which threads wait for the interpreter's lock? */
+	bool (*is_lock)(uint64_t address);
 };
 
 /* A source sets it, at any time; NULL if there is none. */

@@ -38,7 +38,9 @@
 #include "collector/sample/code_map.h"
 #include "collector/sample/cpu_ring.h"
 #include "collector/sample/native_stack.h"
+#include "collector/sample/new_threads.h"
 #include "collector/sample/python_sample.h"
+#include "collector/sample/wait_sample.h"
 #include "collector/step/step.h"
 #include "collector/stream/batch.h"
 #include "collector/stream/dictionary.h"
@@ -104,7 +106,7 @@ static struct cpu_sample_state {
 	bool is_refused;	      /* no thread gets an event */
 	bool is_looking;	      /* at threads of Python without an event */
 	bool has_looked;
-	uint64_t look_due_ns;
+	uint64_t look_due_ns, wait_due_ns;
 	const struct python_sampler *python; /* NULL: no Python */
 	/* The state of the read that is under way. */
 	struct clock_anchor now;
@@ -116,12 +118,6 @@ static void read_ring(struct thread *thread);
 static void finish_ring(struct thread *thread);
 
 /* ---- a thread's event ---- */
-
-/* The CPU time of a thread, 0 if it has ended; the number of its clock as drain_cpu_ns has it. */
-static uint64_t read_cpu_ns(uint32_t tid)
-{
-	return clock_read_ns((clockid_t)(~tid << 3 | 6));
-}
 
 /*
  * A seccomp filter may kill the process for a call that it does not know. So the call is not tried
@@ -273,7 +269,7 @@ static void add_thread(uint32_t tid)
 	}
 	*thread = (struct thread){.tid = tid,
 		.is_seen = true,
-		.cpu_ns = read_cpu_ns(tid),
+		.cpu_ns = clock_thread_cpu_ns(tid),
 		.read_ns = state.now.monotonic_ns};
 	rc = state.is_refused ? 0 : open_ring(thread, state.first_ring_bytes);
 	if (rc == -ENOMEM) {
@@ -339,47 +335,10 @@ static void drop_ended(void)
 	state.nr_threads = nr;
 }
 
-/* ---- threads that say that they begin ---- */
-
-#define MAX_BEGUN 256u /* between two reads; a scan finds the others */
-
-static struct {
-	atomic_bool is_wanted;
-	atomic_uint nr; /* at any time */
-	_Atomic uint32_t tids[MAX_BEGUN];
-	uint32_t nr_read;
-} begun;
-
-void cpu_sample_thread_began(void)
+static void add_begun(uint32_t tid)
 {
-	unsigned int i;
-
-	if (atomic_load_explicit(&begun.is_wanted, memory_order_relaxed)) {
-		i = atomic_fetch_add(&begun.nr, 1);
-		atomic_store(&begun.tids[i % MAX_BEGUN], (uint32_t)syscall(SYS_gettid));
-	}
-}
-
-/* By now its number may be nobody's, or of a thread of another process. */
-static bool is_of_process(uint32_t tid)
-{
-	return !syscall(SYS_tgkill, syscall(SYS_getpid), (long)tid, 0l);
-}
-
-/* One that has not written its number yet is left to the scan. */
-static void add_begun(void)
-{
-	unsigned int nr = atomic_load(&begun.nr);
-
-	if (nr - begun.nr_read > MAX_BEGUN) {
-		begun.nr_read = nr - MAX_BEGUN;
-	}
-	for (; begun.nr_read != nr; begun.nr_read++) {
-		uint32_t tid = atomic_exchange(&begun.tids[begun.nr_read % MAX_BEGUN], 0);
-
-		if (tid && is_of_process(tid) && !find_thread(tid)) {
-			add_thread(tid);
-		}
+	if (!find_thread(tid)) {
+		add_thread(tid);
 	}
 }
 
@@ -391,13 +350,16 @@ static void on_python_thread(void *unused, uint32_t tid, uintptr_t python)
 
 	(void)unused;
 	if (thread && !thread->ring && !thread->python) {
-		thread->cpu_ns = read_cpu_ns(tid); /* looks begin */
+		thread->cpu_ns = clock_thread_cpu_ns(tid); /* looks begin */
 	}
 	if (thread && (thread->ring || state.is_looking)) {
 		thread->python = python;
 	}
 	if (thread && thread->ring && !thread->wakes) {
 		open_ring(thread, (uint32_t)thread->ring->data_size);
+	}
+	if (thread) {
+		wait_sample_thread(tid, python, thread->name);
 	}
 }
 
@@ -421,7 +383,9 @@ static void find_python(void)
 	}
 	if (state.python) {
 		state.next = 0;
+		wait_sample_begin_threads();
 		state.python->each_thread(on_python_thread, NULL);
+		wait_sample_end_threads();
 	}
 }
 
@@ -582,7 +546,7 @@ uint64_t cpu_sample_lost(uint64_t cpu_ns, uint64_t period_ns, uint64_t nr_taken)
 /* The CPU time of the thread since the last read; of one that has ended, the time. */
 static uint64_t take_cpu_ns(struct thread *thread)
 {
-	uint64_t cpu_ns = read_cpu_ns(thread->tid), used_ns = cpu_ns - thread->cpu_ns;
+	uint64_t cpu_ns = clock_thread_cpu_ns(thread->tid), used_ns = cpu_ns - thread->cpu_ns;
 
 	if (cpu_ns <= thread->cpu_ns) {
 		used_ns = state.now.monotonic_ns - thread->read_ns;
@@ -653,6 +617,9 @@ static bool is_wanted(void)
 static void set_running(bool is_running)
 {
 	state.is_running = is_running;
+	if (!is_running && state.python) {
+		wait_sample_look(state.python, &state.now, false);
+	}
 	if (!state.is_refused) { /* else there is nothing to switch */
 		prctl(is_running ? PR_TASK_PERF_EVENTS_ENABLE : PR_TASK_PERF_EVENTS_DISABLE);
 	}
@@ -713,7 +680,7 @@ static bool is_ready(const struct thread *thread, uint64_t owed_ns)
 static void look_at_thread(struct thread *thread, bool is_wanted)
 {
 	struct python_moment *moment = &state.moment;
-	uint64_t before_ns = read_cpu_ns(thread->tid), owed_ns = before_ns - thread->cpu_ns;
+	uint64_t before_ns = clock_thread_cpu_ns(thread->tid), owed_ns = before_ns - thread->cpu_ns;
 	enum python_read result;
 	uint64_t nr = 0;
 
@@ -725,7 +692,7 @@ static void look_at_thread(struct thread *thread, bool is_wanted)
 	moment->is_read = result == PYTHON_READ_STACK;
 	if (!is_wanted) {
 		thread->cpu_ns = before_ns;
-	} else if (read_cpu_ns(thread->tid) > before_ns || is_ready(thread, owed_ns)) {
+	} else if (clock_thread_cpu_ns(thread->tid) > before_ns || is_ready(thread, owed_ns)) {
 		nr = owed_ns / state.period_ns;
 		nr = nr < MAX_AT_ONCE ? nr : MAX_AT_ONCE;
 		thread->cpu_ns += nr * state.period_ns;
@@ -755,6 +722,16 @@ static void look_at_python(uint64_t now_ns)
 	state.look_due_ns = now_ns + state.period_ns;
 }
 
+/* At what threads of Python wait for, which nothing else sees. */
+static void look_at_waits(uint64_t now_ns)
+{
+	uint64_t period_ns = 1000000000u / WAIT_SAMPLE_HZ;
+
+	state.now = clock_take_anchor();
+	wait_sample_look(state.python, &state.now, is_open());
+	state.wait_due_ns = now_ns + (period_ns > state.period_ns ? period_ns : state.period_ns);
+}
+
 static void take(uint64_t now_ns)
 {
 	bool is_open_now = is_open();
@@ -764,7 +741,7 @@ static void take(uint64_t now_ns)
 	begin_read(is_open_now || state.was_open);
 	read_all();
 	if (state.is_running) {
-		add_begun();
+		new_threads_each(add_begun);
 	}
 	if (state.is_running && now_ns >= state.scan_due_ns) {
 		scan(now_ns);
@@ -812,7 +789,7 @@ void cpu_sample_init(void)
 		find_ring_bytes(2 * hz, CPU_RING_RECORD_BYTES, state.max_locked_bytes);
 	state.period_ns = 1000000000u / hz;
 	state.is_running = true;
-	atomic_store(&begun.is_wanted, true);
+	new_threads_want(true);
 }
 
 bool cpu_sample_catch(void)
@@ -824,9 +801,13 @@ bool cpu_sample_catch(void)
 		return false;
 	}
 	has_any = catch_python();
-	now_ns = state.is_looking ? clock_monotonic_ns() : 0;
+	now_ns = clock_monotonic_ns();
 	if (state.is_looking && now_ns >= state.look_due_ns) {
 		look_at_python(now_ns);
+		has_any = true;
+	}
+	if (now_ns >= state.wait_due_ns) {
+		look_at_waits(now_ns);
 		has_any = true;
 	}
 	return has_any;
@@ -847,9 +828,15 @@ void cpu_sample_take(uint64_t now_ns)
 
 uint64_t cpu_sample_due_ns(void)
 {
-	bool is_look = state.is_looking && state.python && state.look_due_ns < state.due_ns;
+	uint64_t due_ns = state.due_ns;
 
-	return !is_wanted() ? UINT64_MAX : is_look ? state.look_due_ns : state.due_ns;
+	if (!is_wanted()) {
+		return UINT64_MAX;
+	}
+	if (state.python && state.is_looking && state.look_due_ns < due_ns) {
+		due_ns = state.look_due_ns;
+	}
+	return state.python && state.wait_due_ns < due_ns ? state.wait_due_ns : due_ns;
 }
 
 /* First the pointer, then the memory: a fork in between must not leave a child with a stale one. */
@@ -861,6 +848,7 @@ static void fini(void)
 	if (threads) {
 		munmap(threads, MAX_THREADS * sizeof(*threads));
 	}
+	wait_sample_forget();
 	native_stack_fini();
 	python_sample_fini();
 	code_map_fini();
@@ -868,7 +856,7 @@ static void fini(void)
 
 void cpu_sample_end(void)
 {
-	atomic_store(&begun.is_wanted, false);
+	new_threads_want(false);
 	if (!state.threads) {
 		return;
 	}
@@ -890,10 +878,10 @@ void cpu_sample_end(void)
 /* The drain may have been at work when the program forked, so the memory is kept and used again. */
 void cpu_sample_forget(void)
 {
-	atomic_store(&begun.is_wanted, false);
-	begun.nr_read = atomic_load(&begun.nr); /* the others were the parent's threads */
+	new_threads_forget();
 	if (state.threads) {
 		state = (struct cpu_sample_state){.threads = state.threads};
+		wait_sample_forget();
 		code_map_forget();
 	}
 }

@@ -32,12 +32,6 @@ void cpu_sample_take(uint64_t now_ns);
 /* When the next read is due, on the same clock; UINT64_MAX if none. */
 uint64_t cpu_sample_due_ns(void);
 
-/*
- * By a thread of the target as it begins: the next read finds it, where a scan of all threads may
- * be due much later. Without samples it reads one flag, else it makes one system call.
- */
-void cpu_sample_thread_began(void);
-
 /* Reads what is left, and ends sampling. */
 void cpu_sample_end(void);
 

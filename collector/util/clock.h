@@ -30,7 +30,8 @@ extern bool clock_is_forbidden __attribute__((visibility("hidden")));
  * By the kernel's function or a system call: the C library's may be a preloaded library's, which
  * shows the target a clock that is off, or stands still.
  */
-uint64_t clock_read_ns(clockid_t id); /* 0: there is no such clock */
+uint64_t clock_read_ns(clockid_t id);	    /* 0: there is no such clock */
+uint64_t clock_thread_cpu_ns(uint32_t tid); /* the CPU time of one of ours; 0: it has ended */
 uint64_t clock_monotonic_ns(void);
 uint64_t clock_realtime_ns(void);
 

@@ -19,6 +19,7 @@
 #include "preload/base/modules.h"
 #include "preload/python/python.h"
 #include "preload/python/python_frame.h"
+#include "preload/python/python_lock.h"
 
 /* The head of a thread state, in 3.8 to 3.15; its ids follow later, in its first words. */
 enum { PREVIOUS, NEXT, INTERPRETER, FIRST_ID };
@@ -178,8 +179,8 @@ static uint32_t tid_of(const uintptr_t *state)
 		       : 0;
 }
 
-/* As find_top(); up to 3.10 a state without frames may have its maker's id. */
-static void each_way(uint32_t way, uintptr_t at,
+/* As find_top(), those with frames, or those without. */
+static void each_way(uint32_t way, uintptr_t at, bool has_frames,
 	void (*on_thread)(void *context, uint32_t tid, uintptr_t state), void *context)
 {
 	uintptr_t words[STATE_WORDS], kept = 0;
@@ -187,7 +188,7 @@ static void each_way(uint32_t way, uintptr_t at,
 	for (uint64_t i = 1; at && at != kept && read_state(words, at); i++) {
 		uint32_t tid = tid_of(words);
 
-		if (tid && (threads.has_tid || python_frame_top((void *)at))) {
+		if (tid && (python_frame_top((void *)at) != 0) == has_frames) {
 			on_thread(context, tid, at);
 		}
 		kept = i & (i - 1) ? kept : at;
@@ -195,14 +196,19 @@ static void each_way(uint32_t way, uintptr_t at,
 	}
 }
 
+/*
+ * A new state has its maker's id, until its own thread runs. So those with frames come last, and
+ * count; up to 3.10, where their ids are found with their frames, alone.
+ */
 static void each_thread(
 	void (*on_thread)(void *context, uint32_t tid, uintptr_t state), void *context)
 {
 	uintptr_t next = 0;
 
-	each_way(PREVIOUS, threads.known, on_thread, context);
-	if (python_peek(&next, threads.known + NEXT * sizeof(next), sizeof(next))) {
-		each_way(NEXT, next, on_thread, context);
+	python_peek(&next, threads.known + NEXT * sizeof(next), sizeof(next));
+	for (uint32_t pass = threads.has_tid ? 0 : 1; pass < 2; pass++) {
+		each_way(PREVIOUS, threads.known, pass, on_thread, context);
+		each_way(NEXT, next, pass, on_thread, context);
 	}
 }
 
@@ -414,7 +420,19 @@ static bool find(void)
 	return false;
 }
 
-static const struct python_sampler sampler = {find, each_thread, read_stack, read_names};
+/* The interpreter is there by now. */
+static bool is_lock(uint64_t address)
+{
+	static bool was_looked_for;
+
+	if (!was_looked_for) {
+		was_looked_for = true;
+		python_lock_find();
+	}
+	return python_lock_is(address);
+}
+
+static const struct python_sampler sampler = {find, each_thread, read_stack, read_names, is_lock};
 
 void python_thread_init(void)
 {

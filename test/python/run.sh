@@ -353,6 +353,28 @@ samples_refused()
 	done
 }
 
+# What the main thread waits for, by default: each function as long as it measures itself. On a busy machine another try.
+waits()
+{
+	local try
+	for try in 1 2 3; do
+		within "$python" test/python/waits.py >"$T/out" 2>"$T/err" || return 1
+		"$B/gprof-report" sql --format json "SELECT substr(python_stack, instr(python_stack, ': ') + 2) AS stack,
+			CASE WHEN kind = 15 THEN 'GIL' WHEN syscall LIKE '%select%' THEN 'select' ELSE syscall END AS syscall, object, sum(ns) / 1000000 AS ms
+			FROM wait_sample WHERE task = pid GROUP BY 1, 2, 3" "$T/dump" >"$T/waits.json" 2>"$T/err" || return 1
+		python3 -c '
+import json, sys
+rows = json.load(open(sys.argv[1]))["result"]["rows"]
+for line in open(sys.argv[2]):
+    function, syscall, ms = line.split()
+    have = sum(row["ms"] for row in rows if row["stack"].startswith(function) and row["syscall"] == syscall)
+    if abs(have - int(ms)) > 0.15 * int(ms) + 60:
+        sys.exit(f"{function} in {syscall}: {have} ms instead of {ms}")
+assert [row["object"] for row in rows if row["syscall"] == "read"] == ["pipe"]' "$T/waits.json" "$T/out" && return 0
+	done
+	return 1
+}
+
 have_shares()
 {
 	has_shares || grep '"cause": "CPU samples refused"' "$T/notices.json" >/dev/null # by this machine
@@ -624,6 +646,7 @@ for python in "${pythons[@]}"; do
 	tap samples "samples: lines in known shares"
 	tap samples_from_outside "samples: the same by default, from outside"
 	tap samples_refused "samples: the same where the kernel refuses them"
+	tap waits "waits: where, in which call and how long"
 done
 torch=$(command -v "${TORCH_PYTHON:-/usr/bin/python3}")
 version=$("$torch" -c 'import torch; print("PyTorch " + torch.__version__)' 2>/dev/null) || version=

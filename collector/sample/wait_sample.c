@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A thread that has not run since the last look still waits where it did then, so a long wait costs
+ * one reading of a clock a look. A look that finds a thread running or ready to run has no row.
+ */
+#include "collector/sample/wait_sample.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "collector/format/codes.h"
+#include "collector/format/format.h"
+#include "collector/ring/ring.h"
+#include "collector/sample/python_sample.h"
+#include "collector/stream/batch.h"
+#include "collector/stream/dictionary.h"
+#include "collector/util/fd_name.h"
+#include "collector/util/log.h"
+#include "collector/util/notice.h"
+#include "collector/util/private_fd.h"
+
+/* The process's first thread, and some that launch work. */
+#define NR_WAITERS 9u
+#define NAME_BYTES 16u
+/* With its dot, an ending tells formats apart; what is longer is part of a name. */
+#define ENDING_BYTES 8u
+
+/* What a thread was found in. */
+struct wait {
+	uint8_t kind;
+	uint32_t call, object, py_stack; /* ids */
+};
+
+struct waiter {
+	uint32_t tid; /* 0: none */
+	uintptr_t python;
+	char name[NAME_BYTES];
+	struct private_fd file; /* /proc/self/task/TID/syscall; opened once, as a low number is
+				   taken for an instant */
+	uint64_t cpu_ns;	/* at the last look */
+	uint64_t looked_ns;	/* CLOCK_MONOTONIC of it; 0: the next look begins */
+	bool is_seen, is_waiting;
+	struct wait wait; /* if is_waiting */
+};
+
+static struct wait_sample_state {
+	struct waiter all[NR_WAITERS];
+	uint32_t launching[NR_WAITERS]; /* tids */
+	unsigned int nr_launching;
+	uint32_t era; /* dictionary_era() when the ids of waits were made */
+	struct python_stack stack;
+} state;
+
+/* ---- system calls ---- */
+
+/* The calls in which threads of Python wait; fd: which argument is the descriptor, -1: none. */
+static const struct {
+	long nr;
+	uint8_t kind;
+	int8_t fd;
+	char name[18];
+} calls[] = {
+#define CALL(name, kind, fd) {SYS_##name, GPROF_OS_##kind, fd, #name},
+	CALL(futex, WAIT, -1) CALL(clock_nanosleep, SLEEP, -1) CALL(nanosleep, SLEEP, -1) CALL(
+		read, READ, 0) CALL(pread64, READ, 0) CALL(readv, READ, 0) CALL(preadv, READ,
+		0) CALL(getdents64, READ, 0) CALL(statx, OPEN, -1) CALL(newfstatat, OPEN,
+		-1) CALL(openat, OPEN, -1) CALL(close, CLOSE, 0) CALL(write, WRITE,
+		0) CALL(pwrite64, WRITE, 0) CALL(writev, WRITE, 0) CALL(fsync, SYNC,
+		0) CALL(fdatasync, SYNC, 0) CALL(msync, SYNC, -1) CALL(flock, LOCK, 0) CALL(connect,
+		CONNECT, 0) CALL(accept, CONNECT, 0) CALL(accept4, CONNECT, 0) CALL(sendto, SEND,
+		0) CALL(sendmsg, SEND, 0) CALL(recvfrom, RECEIVE, 0) CALL(recvmsg, RECEIVE,
+		0) CALL(ppoll, POLL, -1) CALL(pselect6, POLL, -1) CALL(epoll_pwait, POLL, -1)
+		CALL(wait4, PROCESS, -1) CALL(waitid, PROCESS, -1) CALL(ioctl, UNKNOWN, 0) CALL(
+			mmap, UNKNOWN, -1) CALL(munmap, UNKNOWN, -1) CALL(madvise, UNKNOWN, -1)
+#ifdef SYS_poll /* 64-bit Arm has none of these */
+			CALL(poll, POLL, -1) CALL(select, POLL, -1) CALL(epoll_wait, POLL, -1)
+				CALL(open, OPEN, -1) CALL(stat, OPEN, -1) CALL(vfork, PROCESS, -1)
+#endif
+#undef CALL
+};
+#define NR_CALLS (sizeof(calls) / sizeof(calls[0]))
+
+bool wait_call_read(const char *text, struct wait_call *call)
+{
+	char *end;
+
+	call->nr = strtol(text, &end, 10);
+	if (end == text || *end != ' ') {
+		return false; /* "running" */
+	}
+	for (unsigned int i = 0; i < 2; i++) {
+		text = end;
+		call->arguments[i] = strtoull(text, &end, 16);
+		if (end == text) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* ---- names ---- */
+
+/* "/data/0001.jpg" becomes "/data/" and "*.jpg". */
+static size_t shorten_path(char *name, size_t nr_bytes, size_t room)
+{
+	static const char deleted[] = " (deleted)";
+	size_t nr_deleted = sizeof(deleted) - 1, folder, ending, nr_ending;
+
+	if (nr_bytes > nr_deleted && !memcmp(name + nr_bytes - nr_deleted, deleted, nr_deleted)) {
+		nr_bytes -= nr_deleted;
+	}
+	for (folder = nr_bytes; name[folder - 1] != '/'; folder--) {
+	}
+	for (ending = nr_bytes; ending > folder && name[ending - 1] != '.'; ending--) {
+	}
+	nr_ending = nr_bytes - ending + 1; /* with the dot */
+	if (ending <= folder + 1 || nr_ending > ENDING_BYTES) {
+		nr_ending = 0; /* it has none, or is hidden */
+	}
+	if (folder + 1 + nr_ending > room) {
+		return nr_bytes;
+	}
+	memmove(name + folder + 1, name + nr_bytes - nr_ending, nr_ending);
+	name[folder] = '*';
+	return folder + 1 + nr_ending;
+}
+
+size_t wait_object_name(char *name, size_t nr_bytes, size_t room)
+{
+	static const char nameless[] = "anon_inode:";
+	size_t length = sizeof(nameless) - 1;
+	const char *bracket = memchr(name, '[', nr_bytes);
+
+	if (nr_bytes && *name == '/') {
+		return nr_bytes > 5 && !memcmp(name, "/dev/", 5)
+			       ? nr_bytes
+			       : shorten_path(name, nr_bytes, room);
+	}
+	if (nr_bytes > length && !memcmp(name, nameless, length)) {
+		memmove(name, name + length, nr_bytes - length);
+		return nr_bytes - length;
+	}
+	/* "pipe:[4711]", but not "[::1]:80". */
+	return bracket && bracket > name && bracket[-1] == ':' && name[nr_bytes - 1] == ']'
+		       ? (size_t)(bracket - 1 - name)
+		       : nr_bytes;
+}
+
+static uint32_t object_of(int fd)
+{
+	char name[FD_NAME_BYTES];
+	size_t nr_bytes = fd_name(name, fd);
+
+	return dictionary_text(name, wait_object_name(name, nr_bytes, sizeof(name)));
+}
+
+static struct wait name_wait(const struct python_sampler *python, const struct wait_call *call)
+{
+	struct wait wait = {.kind = GPROF_OS_UNKNOWN};
+	char text[32];
+
+	if (call->nr < 0) {
+		wait.kind = GPROF_OS_FAULT;
+		wait.call = dictionary_text("page fault", 10);
+		return wait;
+	}
+	for (size_t i = 0; i < NR_CALLS; i++) {
+		if (calls[i].nr != call->nr) {
+			continue;
+		}
+		wait.kind = calls[i].kind;
+		wait.call = dictionary_text(calls[i].name, strlen(calls[i].name));
+		if (calls[i].fd >= 0) {
+			wait.object = object_of((int)call->arguments[calls[i].fd]);
+		}
+		if (call->nr == SYS_futex && python->is_lock(call->arguments[0])) {
+			wait.kind = GPROF_OS_GIL;
+		}
+		return wait;
+	}
+	wait.call =
+		dictionary_text(text, log_format(text, sizeof(text), "system call %ld", call->nr));
+	return wait;
+}
+
+/* ---- threads ---- */
+
+static void stop(struct waiter *waiter)
+{
+	private_fd_close(&waiter->file);
+	*waiter = (struct waiter){.file = {.fd = -1}};
+}
+
+void wait_sample_begin_threads(void)
+{
+	state.nr_launching = 0;
+	for (struct ring_thread *thread = ring_next_thread(NULL);
+		thread && state.nr_launching < NR_WAITERS; thread = ring_next_thread(thread)) {
+		if (thread->has_launched) {
+			state.launching[state.nr_launching++] = thread->tid;
+		}
+	}
+}
+
+static bool is_of_interest(uint32_t tid)
+{
+	unsigned int i = 0;
+
+	while (i < state.nr_launching && state.launching[i] != tid) {
+		i++;
+	}
+	return i < state.nr_launching || tid == (uint32_t)getpid();
+}
+
+static void report_no_room(uint32_t tid)
+{
+	static atomic_uint told_in;
+
+	if (notice_is_first(&told_in)) {
+		notice_add("threads without wait samples", 0,
+			"what thread %u and perhaps others wait for is missing: more than 8 "
+			"threads "
+			"of Python beside the first one launch work",
+			tid);
+	}
+}
+
+static struct waiter *find(uint32_t tid)
+{
+	struct waiter *unused = NULL;
+
+	for (unsigned int i = 0; i < NR_WAITERS; i++) {
+		if (state.all[i].tid == tid) {
+			return &state.all[i];
+		}
+		unused = !unused && !state.all[i].tid ? &state.all[i] : unused;
+	}
+	return unused;
+}
+
+void wait_sample_thread(uint32_t tid, uintptr_t python, const char *name)
+{
+	struct waiter *waiter = is_of_interest(tid) ? find(tid) : NULL;
+	char path[64];
+
+	if (!waiter) {
+		if (is_of_interest(tid)) {
+			report_no_room(tid);
+		}
+		return;
+	}
+	if (!waiter->tid) {
+		*waiter = (struct waiter){.tid = tid, .file = {.fd = -1}};
+		log_format(path, sizeof(path), "/proc/self/task/%u/syscall", tid);
+		private_fd_open(&waiter->file, path, O_RDONLY, PRIVATE_FD_HIGH);
+	}
+	waiter->python = python;
+	waiter->is_seen = true;
+	log_format(waiter->name, sizeof(waiter->name), "%s", name);
+}
+
+void wait_sample_end_threads(void)
+{
+	for (unsigned int i = 0; i < NR_WAITERS; i++) {
+		if (state.all[i].tid && !state.all[i].is_seen) {
+			stop(&state.all[i]);
+		}
+		state.all[i].is_seen = false;
+	}
+}
+
+void wait_sample_forget(void)
+{
+	for (unsigned int i = 0; i < NR_WAITERS; i++) {
+		if (state.all[i].tid) {
+			stop(&state.all[i]);
+		}
+	}
+}
+
+/* ---- looks ---- */
+
+/* The frames are those of the call if the thread has not run in between. */
+static bool find_wait(struct waiter *waiter, const struct python_sampler *python, uint64_t cpu_ns)
+{
+	enum python_read result;
+	struct wait_call call;
+	char text[160];
+	uint32_t id = 0;
+
+	if (!private_fd_read(&waiter->file, text, sizeof(text)) || !wait_call_read(text, &call)) {
+		return false;
+	}
+	result = waiter->python ? python->read(waiter->tid, waiter->python, &state.stack)
+				: PYTHON_READ_GONE;
+	if (clock_thread_cpu_ns(waiter->tid) != cpu_ns) {
+		return false;
+	}
+	if (result == PYTHON_READ_STACK && state.stack.nr) {
+		id = python_sample_add(python, &state.stack);
+	}
+	waiter->wait = name_wait(python, &call);
+	waiter->wait.py_stack = id || (result == PYTHON_READ_STACK && !state.stack.nr)
+					? id
+					: GPROF_PY_STACK_NOT_READ;
+	if (result == PYTHON_READ_GONE) {
+		waiter->python = 0;
+	}
+	return true;
+}
+
+static void add_row(const struct waiter *waiter, const struct clock_anchor *now, uint64_t ns)
+{
+	uint32_t name = dictionary_text(waiter->name, strlen(waiter->name));
+	struct gprof_row_wait_sample *row = batch_add(GPROF_TABLE_wait_sample);
+
+	row->time = clock_raw_before(now, now->monotonic_ns);
+	row->ns = ns;
+	row->task = waiter->tid;
+	row->kind = waiter->wait.kind;
+	row->syscall = waiter->wait.call;
+	row->object = waiter->wait.object;
+	row->name = name;
+	row->py_stack = waiter->wait.py_stack;
+}
+
+static void look_at(struct waiter *waiter, const struct python_sampler *python,
+	const struct clock_anchor *now, bool is_wanted)
+{
+	uint64_t cpu_ns = clock_thread_cpu_ns(waiter->tid), looked_ns = waiter->looked_ns;
+	bool has_run = cpu_ns != waiter->cpu_ns;
+
+	waiter->looked_ns = is_wanted ? now->monotonic_ns : 0;
+	waiter->cpu_ns = cpu_ns;
+	if (!is_wanted || !cpu_ns) {
+		waiter->is_waiting = false;
+		return;
+	}
+	if (has_run || !waiter->is_waiting) {
+		waiter->is_waiting = find_wait(waiter, python, cpu_ns);
+	}
+	if (waiter->is_waiting && looked_ns) {
+		add_row(waiter, now, now->monotonic_ns - looked_ns);
+	}
+}
+
+void wait_sample_look(
+	const struct python_sampler *python, const struct clock_anchor *now, bool is_wanted)
+{
+	bool is_new_stream = state.era != dictionary_era();
+
+	state.era = dictionary_era();
+	for (unsigned int i = 0; i < NR_WAITERS; i++) {
+		state.all[i].is_waiting = state.all[i].is_waiting && !is_new_stream;
+		if (state.all[i].tid) {
+			look_at(&state.all[i], python, now, is_wanted);
+		}
+	}
+}
