@@ -129,7 +129,7 @@ static size_t shorten_path(char *name, size_t nr_bytes, size_t room)
 	return folder + 1 + nr_ending;
 }
 
-size_t wait_object_name(char *name, size_t nr_bytes, size_t room)
+size_t wait_shared_name(char *name, size_t nr_bytes, size_t room)
 {
 	static const char nameless[] = "anon_inode:";
 	size_t length = sizeof(nameless) - 1;
@@ -155,7 +155,7 @@ static uint32_t object_of(int fd)
 	char name[FD_NAME_BYTES];
 	size_t nr_bytes = fd_name(name, fd);
 
-	return dictionary_text(name, wait_object_name(name, nr_bytes, sizeof(name)));
+	return dictionary_text(name, wait_shared_name(name, nr_bytes, sizeof(name)));
 }
 
 static struct wait name_wait(const struct python_sampler *python, const struct wait_call *call)

@@ -52,6 +52,6 @@ bool wait_call_read(const char *text, struct wait_call *call);
  * folder and its ending ("/data/0001.jpg" -> "/data/" "*.jpg"), of what has no path its kind
  * ("pipe:[4711]" -> "pipe"). Returns its length. `room`: the bytes of name.
  */
-size_t wait_object_name(char *name, size_t nr_bytes, size_t room);
+size_t wait_shared_name(char *name, size_t nr_bytes, size_t room);
 
 #endif

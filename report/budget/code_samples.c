@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts the CPU samples of the loop's thread by the part of the budget that they lie in. The sweep
+ * Counts the samples of the loop's thread by the part of the budget that they lie in. The sweep
  * of the budget opens samples stretch by stretch, from the last to the first, and closes them once
  * it knows whether their gap counts.
  */
@@ -17,6 +17,13 @@ struct code_stack {
 	struct code_sum sums[NR_CODE_PARTS];
 };
 
+/* What the thread was found waiting for has a number, as a stack has. */
+struct code_wait {
+	struct wait_key key;
+	uint32_t number;
+	UT_hash_handle hh;
+};
+
 /* ---- reading ---- */
 
 /* Also where its frames could not be read: such samples have no place, but their time counts. */
@@ -25,10 +32,9 @@ static bool runs_python(uint64_t stack)
 	return mixed_stack_has_python(stack) || mixed_stack_lacks_python(stack);
 }
 
-static void on_batch(void *context, struct process *process, const struct batch *b)
+static void add_cpu_samples(
+	struct code_samples *samples, struct process *process, const struct batch *b)
 {
-	struct code_samples *samples = context;
-
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		struct timed_sample sample = timed_sample_of(process, b, i);
 		bool is_own = sample.task == samples->task;
@@ -40,9 +46,53 @@ static void on_batch(void *context, struct process *process, const struct batch 
 	}
 }
 
-static const struct scan_want want = {GPROF_TABLE_cpu_sample, TIMED_SAMPLE_COLUMNS, 0};
+static uint32_t number_of(struct code_samples *samples, const struct wait_key *key)
+{
+	struct code_wait *wait;
 
-static const struct scan_view scan_view = {.wants = &want, .nr_wants = 1, .on_batch = on_batch};
+	hash_put(samples->numbered, key, key, wait);
+	if (!wait->number) {
+		wait->number = HASH_COUNT(samples->numbered);
+	}
+	return wait->number;
+}
+
+static void add_waits(struct code_samples *samples, struct process *process, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		const struct wait_key key = wait_key_of(b, i);
+
+		if (b->col[COL_wait_sample_task][i] == samples->task) {
+			timed_samples_add(&samples->waits.samples,
+				&(struct timed_sample){
+					.time_ns = clock_map_time(&process->host_clock,
+						b->col[COL_wait_sample_time][i]),
+					.stack = number_of(samples, &key),
+					.cpu_ns = b->col[COL_wait_sample_ns][i],
+					.task = samples->task,
+				});
+		}
+	}
+}
+
+static void on_batch(void *context, struct process *process, const struct batch *b)
+{
+	if (b->table == GPROF_TABLE_cpu_sample) {
+		add_cpu_samples(context, process, b);
+	} else {
+		add_waits(context, process, b);
+	}
+}
+
+static const struct scan_want wants[] = {
+	{GPROF_TABLE_cpu_sample, TIMED_SAMPLE_COLUMNS, 0},
+	{GPROF_TABLE_wait_sample,
+		COL_BIT(COL_wait_sample_time) | COL_BIT(COL_wait_sample_ns) |
+			COL_BIT(COL_wait_sample_task) | WAIT_KEY_COLUMNS,
+		0},
+};
+
+static const struct scan_view scan_view = {.wants = wants, .nr_wants = 2, .on_batch = on_batch};
 
 static void sort(struct code_times *times)
 {
@@ -60,7 +110,9 @@ static bool has_rows(struct process *process, unsigned int number)
 struct code_samples *code_samples_create(struct process *process)
 {
 	struct code_samples *samples;
-	uint32_t thread = has_rows(process, GPROF_TABLE_cpu_sample) ? loop_thread(process) : 0;
+	bool has_samples = has_rows(process, GPROF_TABLE_cpu_sample) ||
+			   has_rows(process, GPROF_TABLE_wait_sample);
+	uint32_t thread = has_samples ? loop_thread(process) : 0;
 
 	if (!thread) {
 		return NULL;
@@ -70,15 +122,17 @@ struct code_samples *code_samples_create(struct process *process)
 	samples->task = process_tid(process, thread);
 	samples->has_others = has_rows(process, GPROF_TABLE_os_call);
 	scan_run(&process, 1, &(const struct scan){&scan_view, samples}, 1);
-	if (!samples->own.samples.nr && !samples->others.samples.nr) {
+	if (!samples->own.samples.nr && !samples->others.samples.nr && !samples->waits.samples.nr) {
 		free(samples);
 		return NULL;
 	}
 	samples->period_ns = samples->own.samples.nr ? samples->own.samples.all[0].cpu_ns : 0;
 	sort(&samples->own);
 	sort(&samples->others);
+	sort(&samples->waits);
 	counted_steps_init(&samples->counted, process, false);
 	idmap_init(&samples->stacks, sizeof(struct code_stack));
+	idmap_init(&samples->wait_sums, sizeof(struct code_stack));
 	return samples;
 }
 
@@ -87,6 +141,8 @@ void code_samples_destroy(struct code_samples *samples)
 	if (samples) {
 		counted_steps_fini(&samples->counted);
 		idmap_fini(&samples->stacks);
+		idmap_fini(&samples->wait_sums);
+		hash_free(samples->numbered);
 		free(samples->open);
 		code_samples_end(samples);
 		free(samples);
@@ -97,7 +153,8 @@ void code_samples_end(struct code_samples *samples)
 {
 	timed_samples_fini(&samples->own.samples);
 	timed_samples_fini(&samples->others.samples);
-	samples->own.at = samples->others.at = 0;
+	timed_samples_fini(&samples->waits.samples);
+	samples->own.at = samples->others.at = samples->waits.at = 0;
 }
 
 uint64_t code_samples_period_ns(const struct code_samples *samples)
@@ -107,10 +164,9 @@ uint64_t code_samples_period_ns(const struct code_samples *samples)
 
 /* ---- counting ---- */
 
-void code_samples_open(
-	struct code_samples *samples, enum code_part part, uint64_t begin_ns, uint64_t end_ns)
+static void open_times(struct code_samples *samples, struct code_times *times, enum code_part part,
+	uint64_t begin_ns, uint64_t end_ns)
 {
-	struct code_times *times = part == CODE_GIL ? &samples->others : &samples->own;
 	const struct timed_sample *all = times->samples.all;
 
 	while (times->at && all[times->at - 1].time_ns >= end_ns) {
@@ -119,18 +175,31 @@ void code_samples_open(
 	while (times->at && all[times->at - 1].time_ns >= begin_ns) {
 		samples->open = array_grow(samples->open, samples->nr_open, &samples->open_capacity,
 			sizeof(*samples->open));
-		samples->open[samples->nr_open++] = (struct code_open){&all[--times->at], part};
+		samples->open[samples->nr_open++] =
+			(struct code_open){&all[--times->at], part, times == &samples->waits};
 	}
+}
+
+void code_samples_open(
+	struct code_samples *samples, enum code_part part, uint64_t begin_ns, uint64_t end_ns)
+{
+	if (part == CODE_GIL) {
+		open_times(samples, &samples->others, part, begin_ns, end_ns);
+		return;
+	}
+	open_times(samples, &samples->own, part, begin_ns, end_ns);
+	open_times(samples, &samples->waits, part, begin_ns, end_ns);
 }
 
 static void count(struct code_samples *samples, const struct code_open *open)
 {
 	const struct timed_sample *sample = open->sample;
-	struct code_stack *stack = idmap_put(&samples->stacks, sample->stack);
+	struct idmap *sums = open->is_wait ? &samples->wait_sums : &samples->stacks;
+	struct code_stack *stack = idmap_put(sums, sample->stack);
 
 	stack->stack = sample->stack;
 	stack->sums[open->part].nr++;
-	stack->sums[open->part].cpu_ns += sample->cpu_ns;
+	stack->sums[open->part].ns += sample->cpu_ns;
 }
 
 void code_samples_close(struct code_samples *samples, uint32_t step, bool is_drained)
@@ -149,7 +218,7 @@ void code_samples_close(struct code_samples *samples, uint32_t step, bool is_dra
 static void add(struct code_sum *sum, const struct code_sum *more)
 {
 	sum->nr += more->nr;
-	sum->cpu_ns += more->cpu_ns;
+	sum->ns += more->ns;
 }
 
 static void add_place(
@@ -178,6 +247,29 @@ void code_samples_sum(const struct code_samples *samples, enum code_part part, s
 	}
 }
 
+void code_samples_sum_waits(
+	const struct code_samples *samples, enum code_part part, struct wait_place **places)
+{
+	struct process *process = samples->process;
+
+	for (const struct code_wait *wait = samples->numbered; wait; wait = wait->hh.next) {
+		const struct code_stack *sums = idmap_get(&samples->wait_sums, wait->number);
+		uint64_t stack = mixed_stack_id(0, wait->key.py_stack);
+		struct wait_place *place;
+
+		if (sums && sums->sums[part].nr) {
+			const struct wait_place_key key = {
+				mixed_stack_has_python(stack) ? mixed_stack_place(process, stack)
+							      : 0,
+				wait_call_name(process, &wait->key),
+				wait_object_name(process, &wait->key), wait->key.kind};
+
+			hash_put(*places, key, &key, place);
+			add(&place->sum, &sums->sums[part]);
+		}
+	}
+}
+
 /* ---- of one thread ---- */
 
 struct thread_stacks {
@@ -202,7 +294,7 @@ static void take_thread(void *context, struct process *process, const struct bat
 }
 
 static const struct scan_view thread_view = {
-	.wants = &want, .nr_wants = 1, .on_batch = take_thread, .ignores_selection = true};
+	.wants = wants, .nr_wants = 1, .on_batch = take_thread, .ignores_selection = true};
 
 void code_samples_sum_thread(struct process *process, uint32_t task, struct idmap *sums)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Assigns the CPU samples of the loop's thread to the parts of the budget that no event explains.
- * They show which code of the program ran while the GPU waited for it or, without a GPU, in a step.
- * While that thread waits for Python's lock, samples of other threads that are in Python count.
+ * Assigns the samples of the loop's thread to the parts of the budget that no event explains. CPU
+ * samples show which code of the program ran while the GPU waited for it or, without a GPU, in a
+ * step; samples of waits show where it waited meanwhile, and for what. While that thread waits for
+ * Python's lock as calls of the system have it, CPU samples of other threads that are in Python
+ * count.
  *
  * Memory, until code_samples_end: the samples of that thread (timed_samples.h) and, where calls of
  * the system were recorded, those of others in Python.
@@ -11,7 +13,9 @@
 #define REPORT_BUDGET_CODE_SAMPLES_H
 
 #include "report/budget/timed_samples.h"
+#include "report/budget/wait_samples.h"
 #include "report/ops/counted_steps.h"
+#include "report/util/hash.h"
 #include "report/util/idmap.h"
 
 enum code_part {
@@ -22,9 +26,9 @@ enum code_part {
 	NR_CODE_PARTS,
 };
 
-/* The number of samples, and the CPU time that they stand for. */
+/* The number of samples, and the time that they stand for: CPU time, or of a wait. */
 struct code_sum {
-	uint64_t nr, cpu_ns;
+	uint64_t nr, ns;
 };
 
 /* Samples that are passed from the last to the first. */
@@ -37,16 +41,21 @@ struct code_times {
 struct code_open {
 	const struct timed_sample *sample;
 	enum code_part part;
+	bool is_wait;
 };
+
+struct code_wait;
 
 struct code_samples {
 	struct process *process;
 	uint32_t task; /* the system's number of the loop's thread */
 	struct code_times own, others;
+	struct code_times waits;    /* `stack` is the number of a code_wait */
+	struct code_wait *numbered; /* what the thread waits for; a hash table */
 	uint64_t period_ns;
 	bool has_others; /* calls of the system were recorded */
 	struct counted_steps counted;
-	struct idmap stacks; /* struct code_stack, of the steps that count */
+	struct idmap stacks, wait_sums; /* struct code_stack, of the steps that count */
 	struct code_open *open;
 	size_t nr_open, open_capacity;
 };
@@ -91,7 +100,24 @@ struct code_place {
 void code_samples_sum(const struct code_samples *samples, enum code_part part, struct idmap *sums,
 	struct code_sum *all);
 
-/* Adds to `sums`, in the same way, all samples of a thread, by the system's number of it. */
+/* Samples of waits for the same thing at one line of Python. Names are numbers of string_pool.h. */
+struct wait_place {
+	struct wait_place_key {
+		uint32_t place;	 /* as of code_place; 0: unknown */
+		uint32_t call;	 /* "read" */
+		uint32_t object; /* the file or the like; 0: unknown, or none */
+		uint32_t kind;	 /* enum gprof_os_kind */
+	} key;
+	struct code_sum sum;
+	UT_hash_handle hh;
+};
+
+/* Adds the waits of a part, but for CODE_GIL, to *places, a hash table of the caller. */
+void code_samples_sum_waits(
+	const struct code_samples *samples, enum code_part part, struct wait_place **places);
+
+/* Adds to `sums`, in the same way as code_samples_sum, all samples of a thread, by the system's
+ * number of it. */
 void code_samples_sum_thread(struct process *process, uint32_t task, struct idmap *sums);
 
 #endif

@@ -48,6 +48,13 @@ bool py_file_is_standard(uint32_t file)
 	       (is_in_library(path) || strncmp(path, "<frozen ", strlen("<frozen ")) == 0);
 }
 
+bool py_file_is_library(uint32_t file)
+{
+	const char *path = file ? string_pool_text(file, NULL) : "";
+
+	return short_file(path) != path || py_file_is_standard(file);
+}
+
 static void add_frame(struct buf *text, uint32_t file, uint32_t line, uint32_t function)
 {
 	buf_text(text, file ? short_file(string_pool_text(file, NULL)) : "(unknown)");

@@ -35,8 +35,7 @@ static void on_batch(void *context, struct process *process, const struct batch 
 	}
 }
 
-/* The path of the program may be relative, and that of the same file in its children is not. */
-static uint32_t full_path(const struct process *process, uint32_t file)
+uint32_t python_line_path(const struct process *process, uint32_t file)
 {
 	const char *path = string_pool_text(file, NULL);
 	const char *directory = process_fact(process, "process.directory", "");
@@ -66,7 +65,8 @@ static void add_stack(
 			break;
 		}
 		frame_sums_add(sums,
-			&(struct frame_key){code->name, full_path(process, code->file), at->line},
+			&(struct frame_key){
+				code->name, python_line_path(process, code->file), at->line},
 			samples, i == 0);
 		stack = at->parent;
 	}

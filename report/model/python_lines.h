@@ -25,4 +25,10 @@ void python_lines_fini(struct python_lines *lines);
 /* "dataset.py(41): load", as a number of string_pool.h. */
 uint32_t python_line_text(const struct frame_sum *line);
 
+/*
+ * Returns the whole path of a file of Python, both numbers of string_pool.h: that of the program
+ * may be relative, and that of the same file in its children is not.
+ */
+uint32_t python_line_path(const struct process *process, uint32_t file);
+
 #endif

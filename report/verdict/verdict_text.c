@@ -13,6 +13,7 @@
 #include "report/model/py_stack.h"
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
+#include "report/verdict/code_text.h"
 
 /* An operator counts in the step in which it begins, so own times of one thread may exceed it. */
 #define OPERATORS_OVERLAP_SHARE 1e-3
@@ -28,12 +29,6 @@
 
 /* The share of waits for a CPU from which on a limit explains them, if it held threads as long. */
 #define MIN_HELD_SHARE 0.5
-
-/* A sentence that does not fit two lines cuts the place further, down to so many columns. */
-#define MIN_CODE_WIDTH 12u
-
-/* A thread that was on a CPU for a smaller share of the time mostly waited. */
-#define MIN_CODE_SHARE 0.5
 
 /* The costs of places that are a cause's own: bits of enum gap_cost. */
 static const unsigned int costs_of[NR_VERDICT_CAUSES] = {
@@ -252,104 +247,6 @@ static void add_kernels_sentence(
 	add_longest(verdict, finding, "; largest: ", 2, out);
 }
 
-#define NR_CODE_PLACES 3u
-
-/* The CPU samples in the time that a cause costs. */
-struct code_found {
-	struct code_place top[NR_CODE_PLACES]; /* those with most samples, the first with most */
-	uint64_t nr; /* samples with a known place, which shares are of, as in the view cpu-lines */
-	bool has_place;	 /* the thread mostly computed, and the first has enough samples */
-	bool is_waiting; /* the thread mostly did not compute in user mode */
-};
-
-static double code_pct(const struct code_found *found, size_t i)
-{
-	return found->nr ? 100 * (double)found->top[i].sum.nr / (double)found->nr : 0;
-}
-
-/* Keeps the order in which places were found where they have the same number of samples. */
-static void add_code_place(struct code_found *found, const struct code_place *place)
-{
-	size_t at = NR_CODE_PLACES;
-
-	found->nr += place->sum.nr;
-	while (at && place->sum.nr > found->top[at - 1].sum.nr) {
-		at--;
-		if (at + 1 < NR_CODE_PLACES) {
-			found->top[at + 1] = found->top[at];
-		}
-	}
-	if (at < NR_CODE_PLACES) {
-		found->top[at] = *place;
-	}
-}
-
-/* Sums the samples of all processes that count. */
-static struct code_found find_code(
-	const struct verdict *verdict, const struct verdict_finding *finding, enum code_part part)
-{
-	size_t nr_steps = verdict->figures.nr_step_rows;
-	double ns = finding->reach_ns * (double)(nr_steps ? nr_steps : 1);
-	double least_ns = MIN_CODE_SHARE * ns;
-	struct code_found found = {.is_waiting = true};
-	struct code_sum all = {0};
-	struct idmap places;
-	uint64_t period_ns = 0;
-
-	idmap_init(&places, sizeof(struct code_place));
-	for (size_t i = 0; i < verdict->headline.nr_processes; i++) {
-		const struct headline_process *at = &verdict->headline.processes[i];
-
-		if (at->is_main && at->code) {
-			code_samples_sum(at->code, part, &places, &all);
-			if (part == CODE_USER && verdict->after_waits > 0) {
-				code_samples_sum(at->code, CODE_AFTER_WAIT, &places, &all);
-			}
-			period_ns = code_samples_period_ns(at->code);
-		}
-		/* Missing samples do not show that a thread waited. */
-		if (at->is_main && (!at->code || process_missing(at->process))) {
-			found.is_waiting = false;
-		}
-	}
-	for (size_t i = 0; i < places.nr; i++) {
-		add_code_place(&found, idmap_at(&places, i));
-	}
-	idmap_fini(&places);
-	found.has_place = found.nr >= CODE_PLACE_MIN_SAMPLES &&
-			  code_pct(&found, 0) >= CODE_PLACE_MIN_PCT &&
-			  (double)all.cpu_ns >= least_ns;
-	found.is_waiting = found.is_waiting && period_ns &&
-			   least_ns >= CODE_PLACE_MIN_SAMPLES * (double)period_ns &&
-			   (double)all.cpu_ns < least_ns;
-	return found;
-}
-
-/* How a sentence names the place with most samples: with its share, in so many columns. */
-struct code_form {
-	bool has_share;
-	unsigned int width;
-};
-
-static void add_code_text(const struct code_place *place, unsigned int width, struct buf *out)
-{
-	size_t nr_bytes;
-	const char *text = string_pool_text(place->place, &nr_bytes);
-
-	text_add_cut(out, text, nr_bytes, width);
-}
-
-/* As ", 61.3 % of its CPU samples at dataset.py(41): load", or " at dataset.py(41): load". */
-static void add_code(const struct code_found *found, const struct code_form *form, const char *of,
-	struct buf *out)
-{
-	if (form->has_share) {
-		buf_printf(out, ", %.1f %% of %s", code_pct(found, 0), of);
-	}
-	buf_text(out, " at ");
-	add_code_text(&found->top[0], form->width, out);
-}
-
 static const struct {
 	const char *what, *change;
 } loader_works[] = {
@@ -364,7 +261,7 @@ static const struct {
  * CPU, that is what a sentence says.
  */
 static void add_loader_work(
-	const struct verdict *verdict, const struct code_form *form, struct buf *out)
+	const struct verdict *verdict, const struct code_words *words, struct buf *out)
 {
 	const struct loader_workers *workers = &verdict->workers;
 	size_t nr_bytes;
@@ -377,8 +274,8 @@ static void add_loader_work(
 	}
 	most = string_pool_text(workers->most.name, &nr_bytes);
 	buf_text(out, workers->most.is_call ? ", which are in " : ", which run ");
-	text_add_cut(out, most, nr_bytes, form->width);
-	if (workers->most.is_call || form->has_share) {
+	text_add_cut(out, most, nr_bytes, words->form.width);
+	if (workers->most.is_call || words->form.has_share) {
 		buf_printf(out, " %.0f %% of the time", workers->most.share_pct);
 	} else {
 		buf_text(out, " most"); /* its line is worth more than its share */
@@ -387,18 +284,21 @@ static void add_loader_work(
 
 /* If workers loaded the data, the loop's thread would only wait. */
 static void add_loader(const struct verdict *verdict, const struct verdict_finding *finding,
-	const struct code_form *form, struct buf *out)
+	const struct code_words *words, struct buf *out)
 {
-	const struct code_found found = find_code(verdict, finding, CODE_LOADER);
+	const char *own = verdict->figures.has_gpu ? "The GPU waits while the loop loads data"
+						   : "The loop loads data itself";
 	const char *who = verdict->figures.has_gpu ? "GPU" : "loop";
 
 	if (has_loader_work(verdict, finding)) {
 		buf_printf(out, "The %s waits for loader workers", who);
-		add_loader_work(verdict, form, out);
-	} else if (found.has_place) {
-		buf_text(out, verdict->figures.has_gpu ? "The GPU waits while the loop loads data"
-						       : "The loop loads data itself");
-		add_code(&found, form, "it", out);
+		add_loader_work(verdict, words, out);
+	} else if (words->waits.has_place) {
+		buf_text(out, own);
+		wait_add(&words->waits, &words->form, ", waiting", out);
+	} else if (words->code.has_place) {
+		buf_text(out, own);
+		code_add(&words->code, &words->form, "it", out);
 	} else {
 		buf_printf(out, "The %s waits for the data loader%s", who,
 			verdict->figures.loaders == OP_LOADER_IN_LOOP ? ", which has no workers"
@@ -435,20 +335,27 @@ static void add_loader_change(
 	add_change(verdict, finding, change, out);
 }
 
+static bool names_waits(const struct verdict *verdict, const struct code_words *words)
+{
+	return words->waits.has_place && !verdict->is_in_operators;
+}
+
 /* Without operators nobody knows whether a framework or the program itself was at work. */
-static void add_user(const struct verdict *verdict, const struct verdict_finding *finding,
-	const struct code_form *form, struct buf *out)
+static void add_user(const struct verdict *verdict, const struct code_words *words, struct buf *out)
 {
 	const char *what = verdict->figures.has_gpu ? "GPU waits for" : "loop runs";
-	const struct code_found found = find_code(verdict, finding, CODE_USER);
 
 	if (verdict->is_in_operators) {
 		buf_text(out, "The GPU waits for the host, mostly in operators");
-	} else if (found.has_place) {
+	} else if (names_waits(verdict, words)) {
+		buf_printf(out, "The %s waits",
+			verdict->figures.has_gpu ? "GPU waits while the loop" : "loop");
+		wait_add(&words->waits, &words->form, "", out);
+	} else if (words->code.has_place) {
 		buf_printf(out, "The %s %s", what,
-			found.top[0].is_python ? "Python code" : "code outside of operators");
-		add_code(&found, form, "its CPU samples", out);
-	} else if (found.is_waiting) {
+			words->code.top[0].is_python ? "Python code" : "code outside of operators");
+		code_add(&words->code, &words->form, "its CPU samples", out);
+	} else if (words->code.is_waiting) {
 		buf_printf(out, "The %s mostly waits or is in the kernel",
 			verdict->figures.has_gpu ? "GPU waits while the host" : "loop");
 	} else if (verdict->figures.has_gpu && !verdict->figures.has_operators) {
@@ -462,16 +369,13 @@ static void add_user(const struct verdict *verdict, const struct verdict_finding
 }
 
 /* The lock is held by a thread that runs Python, or has C code that keeps it. */
-static void add_gil(const struct verdict *verdict, const struct verdict_finding *finding,
-	const struct code_form *form, struct buf *out)
+static void add_gil(const struct verdict *verdict, const struct code_words *words, struct buf *out)
 {
-	const struct code_found found = find_code(verdict, finding, CODE_GIL);
-
 	buf_printf(out, "The %s waits for Python's lock (GIL)",
 		verdict->figures.has_gpu ? "host" : "loop");
-	if (found.has_place) {
+	if (words->code.has_place) {
 		buf_text(out, " while other threads run ");
-		add_code_text(&found.top[0], form->width, out);
+		code_add_place(&words->code.top[0], words->form.width, out);
 	} else {
 		buf_text(out, ", which other threads hold");
 	}
@@ -601,7 +505,7 @@ static void add_compilation(const struct verdict *verdict, struct buf *out)
 }
 
 static void add_sentence(const struct verdict *verdict, const struct verdict_finding *finding,
-	const struct code_form *form, struct buf *out)
+	const struct code_words *words, struct buf *out)
 {
 	switch (finding->cause) {
 	case VERDICT_LOST:
@@ -614,11 +518,11 @@ static void add_sentence(const struct verdict *verdict, const struct verdict_fin
 		add_late_sentence(verdict, finding, out);
 		return;
 	case VERDICT_LOADER:
-		add_loader(verdict, finding, form, out);
+		add_loader(verdict, finding, words, out);
 		add_loader_change(verdict, finding, out);
 		return;
 	case VERDICT_GIL:
-		add_gil(verdict, finding, form, out);
+		add_gil(verdict, words, out);
 		add_change(verdict, finding, "using processes", out);
 		return;
 	case VERDICT_CPU:
@@ -653,8 +557,10 @@ static void add_sentence(const struct verdict *verdict, const struct verdict_fin
 		add_change(verdict, finding, launch_change(verdict), out);
 		return;
 	case VERDICT_USER:
-		add_user(verdict, finding, form, out);
-		add_change(verdict, finding, "doing less there", out);
+		add_user(verdict, words, out);
+		add_change(verdict, finding,
+			names_waits(verdict, words) ? "waiting less there" : "doing less there",
+			out);
 		return;
 	case VERDICT_COPIES:
 		buf_text(out, "The GPU waits for copies to it");
@@ -678,25 +584,17 @@ static void add_sentence(const struct verdict *verdict, const struct verdict_fin
 	}
 }
 
-static bool may_name_code(enum verdict_cause cause)
-{
-	return cause == VERDICT_LOADER || cause == VERDICT_USER || cause == VERDICT_GIL;
-}
-
-/* Where two lines have no room for all of it, the share of a place goes first, then its middle. */
+/* Where two lines have no room for all of it, the share of a place goes first. */
 void verdict_add_sentence(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
-	struct code_form form = {.has_share = true, .width = VERDICT_CODE_WIDTH};
+	struct code_words words = code_words_of(verdict, finding);
 	struct buf sentence = {0};
 
-	add_sentence(verdict, finding, &form, &sentence);
-	while (may_name_code(finding->cause) && form.width > MIN_CODE_WIDTH &&
-		!fits_two_lines(&sentence)) {
-		form.width -= !form.has_share;
-		form.has_share = false;
+	add_sentence(verdict, finding, &words, &sentence);
+	while (!fits_two_lines(&sentence) && code_form_narrow(&words.form)) {
 		sentence.nr_bytes = 0;
-		add_sentence(verdict, finding, &form, &sentence);
+		add_sentence(verdict, finding, &words, &sentence);
 	}
 	buf_add(out, sentence.bytes, sentence.nr_bytes);
 	buf_fini(&sentence);
@@ -779,12 +677,24 @@ static void add_work_places(
 static void add_code_places(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
-	const struct code_found found = find_code(verdict, finding, CODE_GIL);
+	const struct code_found found = code_words_of(verdict, finding).code;
 
 	for (size_t i = 0; found.has_place && i < NR_CODE_PLACES && found.top[i].sum.nr; i++) {
-		buf_printf(out, "%s%.1f %% %sat ", i ? "; " : "", code_pct(&found, i),
+		buf_printf(out, "%s%.1f %% %sat ", i ? "; " : "", code_found_pct(&found, i),
 			i ? "" : "of the CPU samples of other threads meanwhile ");
-		add_code_text(&found.top[i], VERDICT_CODE_WIDTH, out);
+		code_add_place(&found.top[i], VERDICT_CODE_WIDTH, out);
+	}
+}
+
+/* Behind the calls that were late, what the loop waited for meanwhile. */
+static void add_wait_places(
+	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
+{
+	const struct wait_found waits = code_words_of(verdict, finding).waits;
+
+	if (waits.has_place) {
+		buf_text(out, out->nr_bytes ? "; " : "");
+		wait_add_all(&waits, out);
 	}
 }
 
@@ -827,5 +737,6 @@ void verdict_add_places(
 		add_code_places(verdict, finding, out);
 	} else if (costs_of[finding->cause]) {
 		add_gap_places(verdict, finding, costs_of[finding->cause], out);
+		add_wait_places(verdict, finding, out);
 	}
 }

@@ -118,6 +118,9 @@ void gen_os(struct gen *gen);
 /* Steps without a GPU whose loop waits for a CPU; see gen_cpu_wait.c. */
 void gen_cpu_wait(struct gen *gen);
 
+/* Steps whose GPU waits for a loop that waits itself; see gen_wait.c. */
+void gen_wait(struct gen *gen);
+
 /* Steps whose GPU waits for Python's lock, with CPU samples; see gen_gil.c. */
 void gen_gil(struct gen *gen);
 

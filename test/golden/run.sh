@@ -148,6 +148,9 @@ golden v2/inside.views "$report" --wide --view communication,arrivals,nccl-chann
 golden v2/inside.sql "$report" sql --format csv "SELECT o.rank, o.op, o.kind, o.algorithm, o.channels, count(*), sum(gpu_ns), sum(c.own_gpu_ns), sum(c.data_ns) FROM nccl_op o JOIN nccl_channel c ON c.op = o.op AND c.process = o.process GROUP BY 1, 2" v2/inside0.gprof v2/inside1.gprof
 golden v2/cpu-wait.views "$report" --view headline,findings,cpu-waits,budget v2/cpu-wait.gprof
 golden v2/cpu-wait.json "$report" --view findings,cpu-waits --format json v2/cpu-wait.gprof
+golden v2/wait.views "$report" --view headline,findings,wait-lines,budget v2/wait.gprof
+golden v2/wait.json "$report" --view findings,wait-lines --format json v2/wait.gprof
+golden v2/wait.sql "$report" sql --format csv "SELECT kind, syscall, object, python_stack, name, count(*), sum(ns), min(time_ns), min(step), max(step) FROM wait_sample GROUP BY 1, 2, 3, 4, 5" v2/wait.gprof
 golden v2/gil.views "$report" --wide --top 3 --view headline,gil,locks,budget,breakdown,advice,idle-gaps v2/gil.gprof
 golden v2/gil.json "$report" --view gil,findings --format json v2/gil.gprof
 golden v2/gil.timeline "$report" timeline -o - v2/gil.gprof

@@ -61,7 +61,7 @@ START_TEST(files_of_a_folder_share_a_name_and_others_have_their_kind)
 		size_t nr_bytes;
 
 		memcpy(name, names[i].name, strlen(names[i].name));
-		nr_bytes = wait_object_name(name, strlen(names[i].name), sizeof(name));
+		nr_bytes = wait_shared_name(name, strlen(names[i].name), sizeof(name));
 		ck_assert_uint_eq(nr_bytes, strlen(names[i].shared));
 		ck_assert_mem_eq(name, names[i].shared, nr_bytes);
 	}
@@ -74,7 +74,7 @@ START_TEST(a_name_that_fills_its_room_is_not_made_longer)
 
 	memset(name, 'x', sizeof(name));
 	name[0] = name[sizeof(name) - 1] = '/';
-	ck_assert_uint_eq(wait_object_name(name, sizeof(name), sizeof(name)), sizeof(name));
+	ck_assert_uint_eq(wait_shared_name(name, sizeof(name), sizeof(name)), sizeof(name));
 }
 END_TEST
 

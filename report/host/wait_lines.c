@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Samples of waits by line of Python, call and object. They are first counted by stack, so that
+ * each stack is walked once.
+ */
+#include <inttypes.h>
+
+#include "report/analysis/view.h"
+#include "report/budget/wait_samples.h"
+#include "report/model/mixed_stack.h"
+#include "report/model/py_stack.h"
+#include "report/model/python_lines.h"
+#include "report/util/hash.h"
+#include "report/util/string_pool.h"
+
+/* The samples of the process that is read. */
+struct process_waits {
+	struct wait_key key;
+	uint64_t nr, ns;
+	UT_hash_handle hh;
+};
+
+/* Numbers of string_pool.h, but for the line; 0: unknown, or none. */
+struct row {
+	struct {
+		uint32_t file, line, function, name;
+		uint32_t caller; /* differs where several lines call the same of a library */
+		uint32_t call, object;
+	} key;
+	uint64_t nr, ns;
+	UT_hash_handle hh;
+};
+
+struct wait_lines_view {
+	struct view_input input;
+	struct process_waits *waits;
+	struct row *rows;
+	uint64_t nr, nr_unread, ns;
+};
+
+static const struct scan_want wants[] = {
+	{GPROF_TABLE_wait_sample, COL_BIT(COL_wait_sample_ns) | WAIT_KEY_COLUMNS, 0},
+};
+
+/* ---- reading ---- */
+
+static void on_batch(void *context, struct process *process, const struct batch *b)
+{
+	struct wait_lines_view *view = context;
+
+	(void)process;
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		const struct wait_key key = wait_key_of(b, i);
+		struct process_waits *waits;
+
+		hash_put(view->waits, key, &key, waits);
+		waits->nr++;
+		waits->ns += b->col[COL_wait_sample_ns][i];
+	}
+}
+
+static const struct model_py_code *code_of(struct process *process, const struct model_py_stack *at)
+{
+	return at ? idmap_get(&process->py_codes, at->code) : NULL;
+}
+
+/* Returns the nearest frame outside of libraries that called the one at `stack`; 0: none. */
+static uint32_t find_caller(struct process *process, uint32_t stack)
+{
+	const struct model_py_stack *at = idmap_get(&process->py_stacks, stack);
+	const struct model_py_code *code = code_of(process, at);
+
+	for (uint32_t i = 0; code && i < NATIVE_STACK_MAX_FRAMES; i++) {
+		if (!py_file_is_library(code->file)) {
+			return i ? py_frame_short_text(code->file, at->line, code->name) : 0;
+		}
+		at = idmap_get(&process->py_stacks, at->parent);
+		code = code_of(process, at);
+	}
+	return 0;
+}
+
+static uint32_t word(const char *text)
+{
+	return string_pool_intern(text, strlen(text));
+}
+
+static void add_waits(
+	struct wait_lines_view *view, struct process *process, const struct process_waits *waits)
+{
+	uint64_t stack = mixed_stack_id(0, waits->key.py_stack);
+	const struct model_py_stack *at = idmap_get(&process->py_stacks, waits->key.py_stack);
+	const struct model_py_code *code = code_of(process, at);
+	struct row key, *row;
+
+	memset(&key, 0, sizeof(key));
+	if (code) {
+		key.key.file = python_line_path(process, code->file);
+		key.key.line = at->line;
+		key.key.function = code->name;
+		key.key.name = py_frame_short_text(key.key.file, at->line, code->name);
+		key.key.caller = find_caller(process, waits->key.py_stack);
+	} else {
+		key.key.name = word(waits->key.py_stack ? "(unknown)" : "(no Python code)");
+	}
+	key.key.call = wait_call_name(process, &waits->key);
+	key.key.object = wait_object_name(process, &waits->key);
+	hash_put(view->rows, key, &key.key, row);
+	row->nr += waits->nr;
+	row->ns += waits->ns;
+	view->nr += waits->nr;
+	view->ns += waits->ns;
+	view->nr_unread += mixed_stack_lacks_python(stack) ? waits->nr : 0;
+}
+
+static void end(void *context, struct process *process)
+{
+	struct wait_lines_view *view = context;
+
+	for (const struct process_waits *waits = view->waits; waits; waits = waits->hh.next) {
+		add_waits(view, process, waits);
+	}
+	hash_free(view->waits);
+}
+
+/* ---- the table ---- */
+
+enum column { SHARE, TIME, SAMPLES, NAME, CALLER, CALL, OBJECT, FILE_NAME, LINE, FUNCTION };
+
+static const struct table_column columns[] = {
+	[SHARE] = TABLE_COLUMN("share_pct", "% of waits", TABLE_PERCENT, .is_minor = true),
+	[TIME] = TABLE_COLUMN("wait_ns", "Waiting", TABLE_TIME,
+		.help = "estimated time in which a thread waited there", TABLE_MEMBER(row, ns)),
+	[SAMPLES] = TABLE_COLUMN("samples", "Samples", TABLE_COUNT, .is_minor = true,
+		.help = "how often a thread was found there", TABLE_MEMBER(row, nr)),
+	[NAME] = TABLE_COLUMN("name", "Line", TABLE_NAME,
+		.help = "file, line and function; without folders but those of packages",
+		TABLE_MEMBER(row, key.name)),
+	[CALLER] = TABLE_COLUMN("caller", "Called from", TABLE_NAME, .is_minor = true,
+		.help = "the nearest line outside of Python's own library and packages, if the "
+			"line is in one of these"),
+	[CALL] = TABLE_COLUMN("call", "Call", TABLE_NAME, .is_major = true,
+		.help = "of the system, in which the thread waited, or what it waited for",
+		TABLE_MEMBER(row, key.call)),
+	[OBJECT] = TABLE_COLUMN("object", "Of", TABLE_NAME, .is_major = true,
+		.help = "the file, pipe, socket or the like of the call"),
+	[FILE_NAME] = TABLE_COLUMN("file", "File", TABLE_NAME, .is_wide_only = true),
+	[LINE] = TABLE_COLUMN(
+		"line", "Number", TABLE_ID, .is_wide_only = true, .help = "of the line"),
+	[FUNCTION] = TABLE_COLUMN("function", "Function", TABLE_NAME, .is_wide_only = true),
+};
+
+static void add_notes(struct table *table, const struct wait_lines_view *view)
+{
+	if (!view->nr) {
+		table_note(
+			table, "No waits of threads that run Python were recorded (GPROF_CPU_HZ).");
+		return;
+	}
+	table_note(table,
+		"Times are estimates: %" PRIu64 " sample%s, each of which stands for the time "
+		"since gprof last looked at the thread.",
+		view->nr, view->nr == 1 ? "" : "s");
+	if (view->nr_unread) {
+		table_note(table,
+			"The lines of %" PRIu64 " samples are unknown: their Python frames could "
+			"not be read.",
+			view->nr_unread);
+	}
+}
+
+static void set_name(struct table_cell *cell, uint32_t name)
+{
+	if (name) {
+		table_set_integer(cell, name);
+	}
+}
+
+static void fill_table(void *state, struct table *table)
+{
+	const struct wait_lines_view *view = state;
+
+	for (const struct row *row = view->rows; row; row = row->hh.next) {
+		struct table_cell *cells = table_add(table, row);
+
+		table_set_share(&cells[SHARE], (double)row->ns, (double)view->ns);
+		set_name(&cells[CALLER], row->key.caller);
+		set_name(&cells[OBJECT], row->key.object);
+		if (row->key.function) {
+			table_set_integer(&cells[FILE_NAME], row->key.file);
+			table_set_integer(&cells[LINE], row->key.line);
+			table_set_integer(&cells[FUNCTION], row->key.function);
+		}
+	}
+	table_sort(table, "wait");
+	add_notes(table, view);
+}
+
+static void fini(void *state)
+{
+	struct wait_lines_view *view = state;
+
+	hash_free(view->waits);
+	hash_free(view->rows);
+}
+
+VIEW(wait_lines, 356) = {
+	.name = "wait-lines",
+	.subject = VIEW_ABOUT_HOST,
+	.help = "lines of Python code in which threads waited, by samples",
+	.about = "gprof looks 50 times a second at the process's first thread and at threads of "
+		 "Python that launch work. If one waits in the kernel, the row says at which line, "
+		 "in which system call and for what. Waits for the GPU are among them.",
+	.is_default = true,
+	.is_empty_hidden = true,
+	.title = "Waits per Python line",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct wait_lines_view),
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, NULL, on_batch, end},
+	.fill = fill_table,
+	.fini = fini,
+};
