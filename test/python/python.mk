@@ -12,7 +12,7 @@ $(B)/python/left.so: test/python/left.c
 
 $(B)/test/unit/test_python_line: $(B)/preload/python/python_line.o
 $(B)/test/unit/test_python_room: $(B)/preload/python/python_room.o
-$(B)/test/unit/test_python_thread: $(addprefix $(B)/preload/,$(addprefix python/python_,thread.o frame.o line.o) base/modules.o base/elf.o)
+$(B)/test/unit/test_python_thread: $(addprefix $(B)/preload/,$(addprefix python/python_,thread.o frame.o line.o lock.o) base/modules.o base/elf.o)
 $(B)/test/unit/test_python_thread: LDFLAGS += -rdynamic
 
 python-programs: $(B)/python/fake_python $(B)/python/left.so $(B)/torch/GOOD/libtorch_cpu.so

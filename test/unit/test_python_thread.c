@@ -311,6 +311,35 @@ START_TEST(each_thread_is_known_with_its_state)
 }
 END_TEST
 
+/* The last one of each number counts. */
+START_TEST(a_new_state_that_has_its_makers_number_comes_before_that_of_the_maker)
+{
+	uintptr_t last = 0;
+
+	make_12(3);
+	memory.states[2][18] = OTHER_TID; /* that of 0; runs no Python yet */
+	nr_known = 0;
+	have_sampler()->each_thread(know_thread, NULL);
+	ck_assert_uint_eq(nr_known, NR_STATES);
+	for (uint32_t i = 0; i < nr_known; i++) {
+		last = known[i].tid == OTHER_TID ? known[i].state : last;
+	}
+	ck_assert_uint_eq(last, (uintptr_t)memory.states[0]);
+}
+END_TEST
+
+START_TEST(what_lies_in_the_state_of_the_interpreter_is_its_lock)
+{
+	uintptr_t address = (uintptr_t)_PyRuntime;
+
+	ck_assert(have_sampler()->is_lock(address));
+	ck_assert(have_sampler()->is_lock(address + sizeof(_PyRuntime) - 1));
+	ck_assert(!have_sampler()->is_lock(address - 1));
+	ck_assert(!have_sampler()->is_lock(address + sizeof(_PyRuntime)));
+	ck_assert(!have_sampler()->is_lock(0));
+}
+END_TEST
+
 /* Up to 3.10 the C library knows the thread's number. */
 START_TEST(threads_of_old_versions_are_known_by_the_c_library)
 {
@@ -423,6 +452,8 @@ END_TEST
 Suite *unit_suite(void)
 {
 	const TTest *const tests[] = {each_thread_is_known_with_its_state,
+		a_new_state_that_has_its_makers_number_comes_before_that_of_the_maker,
+		what_lies_in_the_state_of_the_interpreter_is_its_lock,
 		threads_of_old_versions_are_known_by_the_c_library,
 		a_stack_of_a_running_thread_is_read_or_torn_or_of_another_thread,
 		a_circle_of_frames_is_a_cut_stack, frames_are_told_of_the_thread_with_that_id_alone,
