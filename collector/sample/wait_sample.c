@@ -88,7 +88,7 @@ bool wait_call_read(const char *text, struct wait_call *call)
 {
 	char *end;
 
-	call->nr = strtol(text, &end, 10);
+	call->nr = (long)strtoull(text, &end, 10); /* "-1" too */
 	if (end == text || *end != ' ') {
 		return false; /* "running" */
 	}
