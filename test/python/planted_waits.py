@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""planted_waits.py sleep|read|child|lock|gil [FOLDER]
+
+A loop that gives the GPU work and then waits for one thing, at the line with its name: a sleep; a
+file in FOLDER on slow storage (a pipe that is filled late); a child process; a lock that other
+threads keep; the interpreter's lock, which C code of another thread keeps. Prints the milliseconds
+that it waited, by its own clock.
+"""
+import ctypes
+import os
+import subprocess
+import sys
+import threading
+import time
+
+cause = sys.argv[1]
+# Where the loop needs the interpreter's lock back at one line alone, its calls of CUDA keep it.
+runtime = (ctypes.PyDLL if cause == "gil" else ctypes.CDLL)("libcudart.so.12")
+device, host = ctypes.c_void_p(), ctypes.create_string_buffer(4096)
+release = ctypes.CDLL(None).usleep
+lock = threading.Lock()
+is_over = False
+
+
+def compute():
+    for _ in range(5):
+        runtime.cudaMemcpyAsync(device, host, ctypes.c_size_t(4096), 1, None)
+    runtime.cudaDeviceSynchronize()
+
+
+def wait_sleep(_):
+    time.sleep(0.02)  # LINE sleep
+
+
+def wait_read(file):
+    os.read(file, 1)  # LINE read
+
+
+def wait_child(_):
+    subprocess.run(["/bin/sleep", "0.02"])  # LINE child
+
+
+def wait_lock(_):
+    with lock:  # LINE lock
+        pass
+
+
+def wait_gil(_):
+    release(1)  # LINE gil
+
+
+def fill(path):
+    file = os.open(path, os.O_WRONLY)
+    while not is_over:
+        time.sleep(0.02)
+        os.write(file, b"x")
+
+
+def keep_lock(_):
+    while not is_over:
+        with lock:
+            time.sleep(0.02)
+        time.sleep(0.002)
+
+
+def keep_gil(_):
+    keep = ctypes.PyDLL(None).usleep
+    while not is_over:
+        keep(20000)
+
+
+def beside(function, argument=None):
+    thread = threading.Thread(target=function, args=(argument,), daemon=True)
+    thread.start()
+
+
+def prepare(folder=None):
+    if cause == "read":
+        path = os.path.join(folder, "samples.bin")
+        os.mkfifo(path)
+        beside(fill, path)
+        return os.open(path, os.O_RDONLY)
+    if cause in ("lock", "gil"):
+        beside(globals()["keep_" + cause])
+    return None
+
+
+def main():
+    global is_over
+    runtime.cudaMalloc(ctypes.byref(device), 4096)
+    thing = prepare(*sys.argv[2:])
+    waited = 0.0
+    until = time.monotonic() + 3
+    while time.monotonic() < until:
+        compute()
+        begin = time.monotonic()
+        globals()["wait_" + cause](thing)
+        waited += time.monotonic() - begin
+    is_over = True
+    print(round(waited * 1000))
+
+
+main()
