@@ -18,8 +18,9 @@
 void cpu_sample_init(void);
 
 /*
- * After each sleep, first of all: reads the Python frames of samples that have just been taken.
- * Returns true if there were any.
+ * After each sleep, first of all: reads the Python frames of samples that have just been taken, and
+ * looks at threads of Python that wait (wait_sample.h) or that the kernel does not sample, if that
+ * is due. Returns true if there was any of that.
  */
 bool cpu_sample_catch(void);
 

@@ -38,7 +38,7 @@ def beside():
 
 def compress():
     if cause == "wait":
-        time.sleep(0.02)
+        time.sleep(0.02)  # LINE sleep
         return
     zlib.compress(text)  # LINE compress
 
