@@ -385,7 +385,7 @@ static void find_python(void)
 		state.next = 0;
 		wait_sample_begin_threads();
 		state.python->each_thread(on_python_thread, NULL);
-		wait_sample_end_threads();
+		wait_sample_end_threads(&state.now);
 	}
 }
 
@@ -728,7 +728,9 @@ static void look_at_waits(uint64_t now_ns)
 	uint64_t period_ns = 1000000000u / WAIT_SAMPLE_HZ;
 
 	state.now = clock_take_anchor();
-	wait_sample_look(state.python, &state.now, is_open());
+	if (wait_sample_look(state.python, &state.now, is_open())) {
+		period_ns = READ_NS;
+	}
 	state.wait_due_ns = now_ns + (period_ns > state.period_ns ? period_ns : state.period_ns);
 }
 
@@ -862,6 +864,9 @@ void cpu_sample_end(void)
 	}
 	if (state.period_ns) {
 		take(clock_monotonic_ns());
+	}
+	if (state.python) {
+		wait_sample_look(state.python, &state.now, false);
 	}
 	for (uint32_t i = 0; i < state.nr_threads; i++) {
 		if (state.threads[i].ring) {

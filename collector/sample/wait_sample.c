@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A thread that has not run since the last look still waits where it did then, so a long wait costs
- * one reading of a clock a look. A look that finds a thread running or ready to run has no row.
+ * one reading of a clock a look, and after a second one row a second: nothing that the thread does
+ * lies in between. A look that finds a thread running or ready to run has no row.
  */
 #include "collector/sample/wait_sample.h"
 
@@ -26,6 +27,7 @@
 /* The process's first thread, and some that launch work. */
 #define NR_WAITERS 9u
 #define NAME_BYTES 16u
+#define LONG_NS	   1000000000u
 /* With its dot, an ending tells formats apart; what is longer is part of a name. */
 #define ENDING_BYTES 8u
 
@@ -39,19 +41,22 @@ struct waiter {
 	uint32_t tid; /* 0: none */
 	uintptr_t python;
 	char name[NAME_BYTES];
-	struct private_fd file; /* /proc/self/task/TID/syscall; opened once, as a low number is
-				   taken for an instant */
-	uint64_t cpu_ns;	/* at the last look */
-	uint64_t looked_ns;	/* CLOCK_MONOTONIC of it; 0: the next look begins */
+	/* /proc/self/task/TID/syscall, opened once: that takes a low number for an instant. */
+	struct private_fd file;
+	uint64_t cpu_ns;    /* at the last look */
+	uint64_t looked_ns; /* CLOCK_MONOTONIC of it; 0: the next look begins */
 	bool is_seen, is_waiting;
-	struct wait wait; /* if is_waiting */
+	/* If it waits: */
+	struct wait wait;
+	uint64_t since_ns; /* CLOCK_MONOTONIC of the look that found it there */
+	uint64_t owed_ns;  /* no row stands for it yet */
 };
 
 static struct wait_sample_state {
 	struct waiter all[NR_WAITERS];
 	uint32_t launching[NR_WAITERS]; /* tids */
-	unsigned int nr_launching;
-	uint32_t era; /* dictionary_era() when the ids of waits were made */
+	unsigned int nr_launching;	/* may be more than that */
+	uint32_t era;			/* dictionary_era() when the ids of waits were made */
 	struct python_stack stack;
 } state;
 
@@ -198,22 +203,29 @@ static void stop(struct waiter *waiter)
 void wait_sample_begin_threads(void)
 {
 	state.nr_launching = 0;
-	for (struct ring_thread *thread = ring_next_thread(NULL);
-		thread && state.nr_launching < NR_WAITERS; thread = ring_next_thread(thread)) {
-		if (thread->has_launched) {
-			state.launching[state.nr_launching++] = thread->tid;
+	for (struct ring_thread *thread = ring_next_thread(NULL); thread;
+		thread = ring_next_thread(thread)) {
+		if (thread->has_launched && state.nr_launching++ < NR_WAITERS) {
+			state.launching[state.nr_launching - 1] = thread->tid;
 		}
 	}
 }
 
-static bool is_of_interest(uint32_t tid)
+static bool launches(uint32_t tid)
 {
-	unsigned int i = 0;
+	struct ring_thread *thread = NULL;
 
-	while (i < state.nr_launching && state.launching[i] != tid) {
-		i++;
+	for (unsigned int i = 0; i < NR_WAITERS && i < state.nr_launching; i++) {
+		if (state.launching[i] == tid) {
+			return true;
+		}
 	}
-	return i < state.nr_launching || tid == (uint32_t)getpid();
+	while (state.nr_launching > NR_WAITERS && (thread = ring_next_thread(thread))) {
+		if (thread->tid == tid && thread->has_launched) {
+			return true;
+		}
+	}
+	return false;
 }
 
 static void report_no_room(uint32_t tid)
@@ -242,35 +254,42 @@ static struct waiter *find(uint32_t tid)
 	return unused;
 }
 
+/* Whatever the kernel says of a thread that has ended meanwhile is no refusal. */
+static void open_file(struct waiter *waiter)
+{
+	static atomic_uint told_in;
+	char path[64];
+	int rc;
+
+	log_format(path, sizeof(path), "/proc/self/task/%u/syscall", waiter->tid);
+	rc = private_fd_open(&waiter->file, path, O_RDONLY, PRIVATE_FD_HIGH);
+	if (rc && waiter->tid == (uint32_t)getpid() && notice_is_first(&told_in)) {
+		notice_add("no wait samples", -rc,
+			"the kernel does not say what threads wait for (%s): view wait-lines is "
+			"empty, and findings do not say where the loop waits",
+			path);
+	}
+}
+
 void wait_sample_thread(uint32_t tid, uintptr_t python, const char *name)
 {
-	struct waiter *waiter = is_of_interest(tid) ? find(tid) : NULL;
-	char path[64];
+	struct waiter *waiter;
 
+	if (tid != (uint32_t)getpid() && !launches(tid)) {
+		return;
+	}
+	waiter = find(tid);
 	if (!waiter) {
-		if (is_of_interest(tid)) {
-			report_no_room(tid);
-		}
+		report_no_room(tid);
 		return;
 	}
 	if (!waiter->tid) {
 		*waiter = (struct waiter){.tid = tid, .file = {.fd = -1}};
-		log_format(path, sizeof(path), "/proc/self/task/%u/syscall", tid);
-		private_fd_open(&waiter->file, path, O_RDONLY, PRIVATE_FD_HIGH);
+		open_file(waiter);
 	}
 	waiter->python = python;
 	waiter->is_seen = true;
 	log_format(waiter->name, sizeof(waiter->name), "%s", name);
-}
-
-void wait_sample_end_threads(void)
-{
-	for (unsigned int i = 0; i < NR_WAITERS; i++) {
-		if (state.all[i].tid && !state.all[i].is_seen) {
-			stop(&state.all[i]);
-		}
-		state.all[i].is_seen = false;
-	}
 }
 
 void wait_sample_forget(void)
@@ -313,19 +332,43 @@ static bool find_wait(struct waiter *waiter, const struct python_sampler *python
 	return true;
 }
 
-static void add_row(const struct waiter *waiter, const struct clock_anchor *now, uint64_t ns)
+/* A row for what is owed, at that time of CLOCK_MONOTONIC. */
+static void settle(struct waiter *waiter, const struct clock_anchor *now, uint64_t monotonic_ns)
 {
 	uint32_t name = dictionary_text(waiter->name, strlen(waiter->name));
-	struct gprof_row_wait_sample *row = batch_add(GPROF_TABLE_wait_sample);
+	struct gprof_row_wait_sample *row;
 
-	row->time = clock_raw_before(now, now->monotonic_ns);
-	row->ns = ns;
+	if (!waiter->owed_ns) {
+		return;
+	}
+	row = batch_add(GPROF_TABLE_wait_sample);
+	row->time = clock_raw_before(now, monotonic_ns);
+	row->ns = waiter->owed_ns;
 	row->task = waiter->tid;
 	row->kind = waiter->wait.kind;
 	row->syscall = waiter->wait.call;
 	row->object = waiter->wait.object;
 	row->name = name;
 	row->py_stack = waiter->wait.py_stack;
+	waiter->owed_ns = 0;
+}
+
+void wait_sample_end_threads(const struct clock_anchor *now)
+{
+	for (unsigned int i = 0; i < NR_WAITERS; i++) {
+		struct waiter *waiter = &state.all[i];
+
+		if (waiter->tid && !waiter->is_seen) {
+			settle(waiter, now, waiter->looked_ns);
+			stop(waiter);
+		}
+		waiter->is_seen = false;
+	}
+}
+
+static bool is_long(const struct waiter *waiter, uint64_t now_ns)
+{
+	return waiter->is_waiting && now_ns - waiter->since_ns >= LONG_NS;
 }
 
 static void look_at(struct waiter *waiter, const struct python_sampler *python,
@@ -334,6 +377,9 @@ static void look_at(struct waiter *waiter, const struct python_sampler *python,
 	uint64_t cpu_ns = clock_thread_cpu_ns(waiter->tid), looked_ns = waiter->looked_ns;
 	bool has_run = cpu_ns != waiter->cpu_ns;
 
+	if (has_run || !is_wanted) {
+		settle(waiter, now, looked_ns);
+	}
 	waiter->looked_ns = is_wanted ? now->monotonic_ns : 0;
 	waiter->cpu_ns = cpu_ns;
 	if (!is_wanted || !cpu_ns) {
@@ -342,22 +388,30 @@ static void look_at(struct waiter *waiter, const struct python_sampler *python,
 	}
 	if (has_run || !waiter->is_waiting) {
 		waiter->is_waiting = find_wait(waiter, python, cpu_ns);
+		waiter->since_ns = now->monotonic_ns;
 	}
 	if (waiter->is_waiting && looked_ns) {
-		add_row(waiter, now, now->monotonic_ns - looked_ns);
+		waiter->owed_ns += now->monotonic_ns - looked_ns;
+		if (!is_long(waiter, now->monotonic_ns) || waiter->owed_ns >= LONG_NS) {
+			settle(waiter, now, now->monotonic_ns);
+		}
 	}
 }
 
-void wait_sample_look(
+bool wait_sample_look(
 	const struct python_sampler *python, const struct clock_anchor *now, bool is_wanted)
 {
-	bool is_new_stream = state.era != dictionary_era();
+	bool is_new_stream = state.era != dictionary_era(), are_long = true;
 
 	state.era = dictionary_era();
 	for (unsigned int i = 0; i < NR_WAITERS; i++) {
-		state.all[i].is_waiting = state.all[i].is_waiting && !is_new_stream;
-		if (state.all[i].tid) {
-			look_at(&state.all[i], python, now, is_wanted);
+		struct waiter *waiter = &state.all[i];
+
+		waiter->is_waiting = waiter->is_waiting && !is_new_stream;
+		if (waiter->tid) {
+			look_at(waiter, python, now, is_wanted);
+			are_long = are_long && is_long(waiter, now->monotonic_ns);
 		}
 	}
+	return are_long;
 }

@@ -24,13 +24,14 @@
  */
 void wait_sample_begin_threads(void);
 void wait_sample_thread(uint32_t tid, uintptr_t python, const char *name);
-void wait_sample_end_threads(void);
+void wait_sample_end_threads(const struct clock_anchor *now);
 
 /*
  * Looks at them. A row stands for the time since the last look, so the first one, and one after a
- * look that was not wanted, only begins.
+ * look that was not wanted, only begins. Returns true if all have been in the same wait for a
+ * second or more: then the next look may be later.
  */
-void wait_sample_look(
+bool wait_sample_look(
 	const struct python_sampler *python, const struct clock_anchor *now, bool is_wanted);
 
 /* At the end, and in a forked child: closes all files. */

@@ -159,7 +159,7 @@ static void add_notes(struct table *table, const struct wait_lines_view *view)
 	}
 	table_note(table,
 		"Times are estimates: %" PRIu64 " sample%s, each of which stands for the time "
-		"since gprof last looked at the thread.",
+		"since gprof looked before, or for a second of a longer wait.",
 		view->nr, view->nr == 1 ? "" : "s");
 	if (view->nr_unread) {
 		table_note(table,
