@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "report/util/buf.h"
 #include "report/util/string_pool.h"
 
 struct wait_key wait_key_of(const struct batch *batch, uint32_t row)
@@ -27,4 +28,19 @@ uint32_t wait_call_name(struct process *process, const struct wait_key *key)
 uint32_t wait_object_name(struct process *process, const struct wait_key *key)
 {
 	return key->object ? process_string(process, key->object) : 0;
+}
+
+uint32_t wait_text(struct process *process, const struct wait_key *key)
+{
+	uint32_t call = wait_call_name(process, key), object = wait_object_name(process, key), text;
+	struct buf whole = {0};
+
+	if (!object) {
+		return call;
+	}
+	buf_printf(
+		&whole, "%s of %s", string_pool_text(call, NULL), string_pool_text(object, NULL));
+	text = string_pool_intern(whole.bytes, whole.nr_bytes);
+	buf_fini(&whole);
+	return text;
 }

@@ -24,6 +24,9 @@ struct wait_key wait_key_of(const struct batch *batch, uint32_t row);
 /* "read"; of a wait for Python's lock that, whatever the call is. A number of string_pool.h. */
 uint32_t wait_call_name(struct process *process, const struct wait_key *key);
 
+/* What the thread waits for in one text, as "read of pipe"; a number of string_pool.h. */
+uint32_t wait_text(struct process *process, const struct wait_key *key);
+
 /* The file or the like that the call waits for, as a number of string_pool.h; 0: unknown. */
 uint32_t wait_object_name(struct process *process, const struct wait_key *key);
 

@@ -39,7 +39,7 @@ struct request {
 	int phase;  /* enum phase */
 	int order;  /* enum order */
 	bool has_stacks;
-	bool is_sampled; /* CPU samples in place of operators */
+	unsigned int samples; /* FLAME_SAMPLES or FLAME_WAITS in place of operators; 0: neither */
 	enum form form;
 };
 
@@ -55,6 +55,9 @@ static const struct option_line options[] = {
 	OPTION("samples", 'C', NULL,
 		"CPU samples: threads, Python and native stacks\n"
 		"in place of operators"),
+	OPTION("waits", 'W', NULL,
+		"samples of waits: threads, Python stacks and what they\n"
+		"wait for, in place of operators"),
 	OPTION("phase", 'P', "PHASE",
 		"draw only what begins in dataloader, forward, backward,\n"
 		"optimization or others (default: all)",
@@ -103,7 +106,10 @@ static int parse_option(struct request *request, int option)
 		request->has_stacks = true;
 		return 0;
 	case 'C':
-		request->is_sampled = true;
+		request->samples = FLAME_SAMPLES;
+		return 0;
+	case 'W':
+		request->samples = FLAME_WAITS;
 		return 0;
 	case 'P':
 		return options_choose(optarg, phases, &request->phase)
@@ -127,7 +133,9 @@ static void add_command(const struct request *request, struct buf *out)
 {
 	buf_text(out, "gprof-report flame");
 	buf_text(out, request->has_stacks ? " --stacks" : "");
-	buf_text(out, request->is_sampled ? " --samples" : "");
+	buf_text(out, request->samples == FLAME_SAMPLES ? " --samples"
+		      : request->samples		? " --waits"
+							: "");
 	if (request->phase != FLAME_ALL_PHASES) {
 		buf_printf(out, " --phase %s", phases[request->phase]);
 	}
@@ -199,10 +207,10 @@ static int refuse_empty(const struct request *request, const struct flame *flame
 {
 	const uint64_t *total = flame->frames[0].total;
 
-	if (request->is_sampled) {
-		cmd_error(
-			"cannot draw CPU samples: none was recorded (GPROF_CPU_HZ); `gprof-report "
-			"--view notices` says if the system refuses them");
+	if (request->samples) {
+		cmd_error("cannot draw %s: none was recorded (GPROF_CPU_HZ); `gprof-report "
+			  "--view notices` says if the system refuses them",
+			request->samples == FLAME_WAITS ? "samples of waits" : "CPU samples");
 	} else if (flame->unsampled[request->weight]) {
 		cmd_error(
 			"cannot draw Python stacks: none was recorded; set GPROF_PYTHON=stacks in "
@@ -251,7 +259,7 @@ static void say_written(const struct request *request, const struct flame *flame
 			text_many(total, "launch", "launches"));
 	} else {
 		snprintf(text, sizeof(text), "%s of %s", text_time(time, (double)total),
-			of[request->weight]);
+			request->samples == FLAME_WAITS ? "waiting" : of[request->weight]);
 	}
 	if (status == CMD_GOOD) {
 		cmd_wrote(request->asked.output, text);
@@ -264,11 +272,11 @@ static int draw(struct request *request, const struct cmd_input *input)
 	int status, losses;
 
 	flame_read(&flame, input->processes, input->nr_processes,
-		request->is_sampled   ? FLAME_SAMPLES
+		request->samples      ? request->samples
 		: request->has_stacks ? FLAME_STACKS
 				      : 0,
 		(enum phase)request->phase, NULL);
-	if (request->is_sampled) {
+	if (request->samples) {
 		request->weight = FLAME_CPU;
 	} else if (request->weight < 0) {
 		bool has_gpu = flame.frames[0].total[FLAME_GPU] || flame.unsampled[FLAME_GPU];
@@ -299,11 +307,12 @@ static int run(int argc, char **argv)
 	while (!status && (option = options_get(&cmd_flame, argc, argv)) >= 0) {
 		status = parse_option(&request, option);
 	}
-	if (!status && request.is_sampled &&
+	if (!status && request.samples &&
 		(request.has_stacks || request.weight >= 0 || request.phase != FLAME_ALL_PHASES)) {
 		status = cmd_usage(&cmd_flame,
-			"--samples has CPU time alone, and no phases or Python stacks: leave out "
-			"--by, --phase and --stacks");
+			"%s has time alone, and no phases or Python stacks from launches: leave "
+			"out --by, --phase and --stacks",
+			request.samples == FLAME_WAITS ? "--waits" : "--samples");
 	}
 	if (!status) {
 		status = (int)common_options_open(
@@ -319,7 +328,7 @@ const struct command cmd_flame = {
 	.name = "flame",
 	.arguments = "[OPTION]... [PATH]...",
 	.help = "write a flame graph: modules, operators and kernels, or Python stacks first, or "
-		"CPU samples",
+		"CPU samples, or waits",
 	.options = options,
 	.run = run,
 };

@@ -22,9 +22,6 @@
 #define CHARACTER 6.0 /* of a name, in pixels */
 #define MIN_WIDTH 0.5 /* narrower frames are left out */
 
-static const char *const titles[NR_FLAME_WEIGHTS] = {
-	[FLAME_GPU] = "GPU time", [FLAME_CPU] = "CPU time", [FLAME_LAUNCHES] = "Launches"};
-
 /* Colours are not needed to recognise a kind: along a path, kinds always come in this order. */
 static const struct {
 	const char *color, *ink;
@@ -163,8 +160,8 @@ void svg_flame_write(const struct flame *flame, enum flame_weight weight, bool i
 	drawing.per_pixel = (double)total / (WIDTH - 2 * MARGIN);
 	sort_children(&drawing);
 	draw(&drawing, 0, MARGIN);
-	svg_head(out, WIDTH, TOP + ((int)drawing.deepest + 1) * ROW + MARGIN, titles[weight],
-		command);
+	svg_head(out, WIDTH, TOP + ((int)drawing.deepest + 1) * ROW + MARGIN,
+		flame_title(flame, weight), command);
 	if (weight == FLAME_LAUNCHES) {
 		buf_printf(out, ", %" PRIu64 " launches", total);
 	} else {

@@ -131,7 +131,8 @@ struct native_frame native_stack_frame(struct process *process, uint32_t id, uin
 
 	*caller = 0;
 	if (!stack) {
-		return (struct native_frame){.function = process_string(process, UINT32_MAX)};
+		return (struct native_frame){.function = id ? process_string(process, UINT32_MAX)
+							    : string_pool_intern("(unknown)", 9)};
 	}
 	*caller = stack->parent;
 	file = stack->code_file ? find_file(process, stack->code_file) : NULL;

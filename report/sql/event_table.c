@@ -527,7 +527,9 @@ static struct cell convert_cell(struct event_reader *reader, size_t place,
 	case ROLE_OP_SHAPE:
 		return name_cell(&process->op_shapes, value);
 	case ROLE_PY_STACK:
-		return known_if(value ? py_stack_text(process, (uint32_t)value) : 0, value != 0);
+		return value && value != GPROF_PY_STACK_NOT_READ
+			       ? known(py_stack_text(process, (uint32_t)value))
+			       : known_if(0, false);
 	case ROLE_PY_CODE:
 		return known_if(value ? py_code_text(process, (uint32_t)value) : 0, value != 0);
 	case ROLE_NATIVE_STACK:

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "report/budget/wait_samples.h"
 #include "report/gpu/gpu_activities.h"
 #include "report/model/mixed_stack.h"
 #include "report/model/py_stack.h"
@@ -458,17 +459,21 @@ static void on_record(void *context, const struct op_record *record, const struc
 	reading->last_launch = call ? call->correlation : 0;
 }
 
-/* ---- CPU samples ---- */
+/* ---- samples ---- */
 
-/* The outermost frame comes first, and is the thread by its name. */
-static uint32_t sample_frame(struct flame_reading *reading, uint64_t stack, uint64_t name)
+/* The outermost frame is the thread, by its name. */
+static uint32_t thread_frame(struct flame_reading *reading, uint64_t name)
+{
+	return name ? find_frame(reading, reading->root, process_string(reading->process, name),
+			      FLAME_PROCESS)
+		    : find_text(reading, reading->root, "(unnamed thread)", FLAME_PROCESS);
+}
+
+static uint32_t mixed_frame(struct flame_reading *reading, uint32_t frame, uint64_t stack)
 {
 	struct mixed_frame frames[MIXED_STACK_MAX_FRAMES];
-	struct process *process = reading->process;
-	uint32_t nr = mixed_stack_frames(process, stack, frames), frame = reading->root;
+	uint32_t nr = mixed_stack_frames(reading->process, stack, frames);
 
-	frame = name ? find_frame(reading, frame, process_string(process, name), FLAME_PROCESS)
-		     : find_text(reading, frame, "(unnamed thread)", FLAME_PROCESS);
 	while (nr > 0) {
 		const struct mixed_frame *at = &frames[--nr];
 
@@ -476,6 +481,22 @@ static uint32_t sample_frame(struct flame_reading *reading, uint64_t stack, uint
 			reading, frame, at->function, at->py_code ? FLAME_PYTHON : FLAME_CALL);
 	}
 	return frame;
+}
+
+static void on_waits(void *context, struct process *process, const struct batch *b)
+{
+	struct flame_reading *reading = context;
+
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		const struct place place = {.tick = b->col[COL_wait_sample_time][i]};
+		const struct wait_key key = wait_key_of(b, i);
+		uint64_t stack = mixed_stack_id(0, key.py_stack);
+		uint32_t frame = thread_frame(reading, b->col[COL_wait_sample_name][i]);
+
+		frame = stack ? mixed_frame(reading, frame, stack) : frame;
+		frame = find_frame(reading, frame, wait_text(process, &key), FLAME_ACTIVITY);
+		find_self(reading, frame, &place)[FLAME_CPU] += b->col[COL_wait_sample_ns][i];
+	}
 }
 
 static void on_samples(void *context, struct process *process, const struct batch *b)
@@ -487,22 +508,27 @@ static void on_samples(void *context, struct process *process, const struct batc
 		const struct place place = {.tick = b->col[COL_cpu_sample_time][i]};
 		uint64_t stack = mixed_stack_id(
 			b->col[COL_cpu_sample_native_stack][i], b->col[COL_cpu_sample_py_stack][i]);
-		uint32_t frame = sample_frame(reading, stack, b->col[COL_cpu_sample_name][i]);
+		uint32_t frame = thread_frame(reading, b->col[COL_cpu_sample_name][i]);
 
+		frame = mixed_frame(reading, frame, stack);
 		find_self(reading, frame, &place)[FLAME_CPU] += b->col[COL_cpu_sample_ns][i];
 	}
 }
 
-static void read_samples(
-	struct flame_reading *reading, struct process *const *processes, size_t nr_processes)
+static void read_samples(struct flame_reading *reading, struct process *const *processes,
+	size_t nr_processes, unsigned int of)
 {
 	static const struct scan_want want = {
 		GPROF_TABLE_cpu_sample, COL_ALL(NR_COL_cpu_sample), 0};
+	static const struct scan_want wait_want = {
+		GPROF_TABLE_wait_sample, COL_ALL(NR_COL_wait_sample), 0};
 	static const struct scan_view view = {
 		.wants = &want, .nr_wants = 1, .begin = begin, .on_batch = on_samples};
-	const struct scan scan = {&view, reading};
+	static const struct scan_view wait_view = {
+		.wants = &wait_want, .nr_wants = 1, .begin = begin, .on_batch = on_waits};
+	const struct scan scan = {of == FLAME_WAITS ? &wait_view : &view, reading};
 
-	reading->flame->is_sampled = true;
+	reading->flame->of = of;
 	scan_run(processes, nr_processes, &scan, 1);
 }
 
@@ -714,8 +740,8 @@ void flame_read(struct flame *flame, struct process *const *processes, size_t nr
 		flame_begin(flame, processes, nr_processes, form, phase, ranges);
 	const struct op_walk walk = flame_walk(reading);
 
-	if (form & FLAME_SAMPLES) {
-		read_samples(reading, processes, nr_processes);
+	if (form & (FLAME_SAMPLES | FLAME_WAITS)) {
+		read_samples(reading, processes, nr_processes, form);
 	} else {
 		op_walk_run(processes, nr_processes, &walk, 1);
 	}
@@ -726,4 +752,15 @@ void flame_fini(struct flame *flame)
 {
 	free(flame->frames);
 	free(flame->parts);
+}
+
+const char *flame_title(const struct flame *flame, enum flame_weight weight)
+{
+	static const char *const titles[NR_FLAME_WEIGHTS] = {[FLAME_GPU] = "GPU time",
+		[FLAME_CPU] = "CPU time of operators and calls",
+		[FLAME_LAUNCHES] = "Launches"};
+
+	return weight != FLAME_CPU || !flame->of ? titles[weight]
+	       : flame->of == FLAME_WAITS	 ? "Waiting by samples"
+						 : "CPU time by samples";
 }

@@ -87,7 +87,7 @@ struct flame {
 	size_t nr_parts;
 	struct flame_ranges ranges;
 	uint64_t nr_untimed; /* activities without times: they have no GPU time */
-	bool is_sampled;     /* CPU time is that of samples, not of operators and calls */
+	unsigned int of; /* FLAME_SAMPLES, FLAME_WAITS: FLAME_CPU is their time; 0: of all else */
 	/* Left out, since it has no Python stack where these are wanted. */
 	uint64_t unsampled[NR_FLAME_WEIGHTS];
 };
@@ -104,9 +104,14 @@ enum flame_form {
 	 * FLAME_CPU, and no phase has any.
 	 */
 	FLAME_SAMPLES = 8,
+	/* The same of samples of waits: the thread, its Python stack, and what it waits for. */
+	FLAME_WAITS = 16,
 };
 
 #define FLAME_ALL_PHASES NR_PHASES
+
+/* What the widths are: "GPU time", "CPU time by samples". */
+const char *flame_title(const struct flame *flame, enum flame_weight weight);
 
 /*
  * Widens the ranges, at first FLAME_NO_RANGES, to the selected steps of the processes; nr_steps

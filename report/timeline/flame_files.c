@@ -14,20 +14,14 @@
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
 
-/* As texts of pprof's sample types, and titles of speedscope's profiles. */
+/* As texts of pprof's sample types, and units of speedscope's profiles. */
 static const struct {
-	const char *name, *unit, *title, *title_unit;
+	const char *name, *unit, *title_unit;
 } weights[NR_FLAME_WEIGHTS] = {
-	[FLAME_GPU] = {"gpu", "nanoseconds", "GPU time", "nanoseconds"},
-	[FLAME_CPU] = {"cpu", "nanoseconds", "CPU time of operators and calls", "nanoseconds"},
-	[FLAME_LAUNCHES] = {"launches", "count", "Launches", "none"},
+	[FLAME_GPU] = {"gpu", "nanoseconds", "nanoseconds"},
+	[FLAME_CPU] = {"cpu", "nanoseconds", "nanoseconds"},
+	[FLAME_LAUNCHES] = {"launches", "count", "none"},
 };
-
-static const char *title_of(const struct flame *flame, enum flame_weight weight)
-{
-	return flame->is_sampled && weight == FLAME_CPU ? "CPU time by samples"
-							: weights[weight].title;
-}
 
 /* Adds a name without control characters. */
 static void add_name(struct buf *out, uint32_t name)
@@ -143,7 +137,7 @@ static void write_profile(const struct flame *flame, const struct names *names,
 	buf_printf(out,
 		"{\"type\":\"sampled\",\"name\":\"%s\",\"unit\":\"%s\",\"startValue\":0,"
 		"\"endValue\":%" PRIu64 ",\"samples\":[",
-		title_of(flame, weight), weights[weight].title_unit,
+		flame_title(flame, weight), weights[weight].title_unit,
 		flame->frames[0].total[weight]);
 	write_samples(flame, names, weight, out);
 	buf_text(out, "],\n\"weights\":[");
@@ -224,13 +218,16 @@ static void write_text(const char *bytes, size_t nr_bytes, struct buf *out)
 }
 
 /* Text 0 is empty; then names and units of weights, then names of frames. */
-static void write_texts(const struct names *names, struct buf *out)
+static void write_texts(const struct flame *flame, const struct names *names, struct buf *out)
 {
 	struct buf name = {0};
 
 	write_text("", 0, out);
 	for (unsigned int w = 0; w < NR_FLAME_WEIGHTS; w++) {
-		write_text(weights[w].name, strlen(weights[w].name), out);
+		const char *weight =
+			w == FLAME_CPU && flame->of == FLAME_WAITS ? "wait" : weights[w].name;
+
+		write_text(weight, strlen(weight), out);
 		write_text(weights[w].unit, strlen(weights[w].unit), out);
 	}
 	for (size_t i = 0; i < names->nr; i++) {
@@ -303,7 +300,7 @@ void flame_write_pprof(const struct flame *flame, enum flame_weight weight, stru
 	head.default_sample_type = NAME_TEXT(weight);
 	write_part(&head, out);
 	find_names(flame, &names);
-	write_texts(&names, out);
+	write_texts(flame, &names, out);
 	for (size_t i = 0; i < names.nr; i++) {
 		write_function(i, out);
 	}

@@ -38,6 +38,16 @@ is 230000000 "$(awk '{sum += $NF} END {print sum}' "$T/folded")" "ns of all samp
 "$REPORT" flame --samples -o "$T/cpu.speedscope.json" test/golden/v2/cpu.gprof 2>"$T/err"
 is "CPU time by samples" "$(jq -r '.profiles[].name' "$T/cpu.speedscope.json")" "profiles of samples"
 
+# Samples of waits: threads, Python's functions, and what they wait for.
+"$REPORT" flame --waits -o - test/golden/v2/wait.gprof >"$T/folded" 2>"$T/err"
+is 0 $? "status with samples of waits"
+is "python;train.py(1): <module>;data.py(40): load;PIL/Image.py(3000): open;read of /data/train/*.jpg 500000000" "$(grep 'read of /data' "$T/folded")" "a read"
+is "python;(unknown);read of pipe 100000000" "$(grep 'pipe' "$T/folded")" "a stack that could not be read"
+is "server;epoll_wait 100000000" "$(grep '^server' "$T/folded")" "a thread without Python code"
+is "$("$REPORT" sql --format csv 'SELECT sum(ns) FROM wait_sample' test/golden/v2/wait.gprof 2>"$T/err" | tail -1)" "$(awk '{sum += $NF} END {print sum}' "$T/folded")" "ns of all waits"
+"$REPORT" flame --waits -o "$T/wait.speedscope.json" test/golden/v2/wait.gprof 2>"$T/err"
+is "Waiting by samples" "$(jq -r '.profiles[].name' "$T/wait.speedscope.json")" "profiles of waits"
+
 # Python stacks come first, in place of modules; the rest is left out, and said.
 "$REPORT" flame --stacks --by cpu -o - "$T/python.gprof" >"$T/folded" 2>"$T/err"
 is 0 $? "status with stacks"
@@ -97,6 +107,8 @@ refused 1 "cannot draw 'gpu' of phase 'dataloader': the recording has none of it
 refused 1 "cannot draw Python stacks: none was recorded; set GPROF_PYTHON=stacks" --stacks -o "$T/x.svg" "$T/ops.gprof"
 refused 1 'cannot draw CPU samples: none was recorded (GPROF_CPU_HZ); `gprof-report --view notices`' --samples -o "$T/x.svg" "$T/ops.gprof"
 refused 2 "leave out --by, --phase and --stacks" --samples --by cpu "$T/ops.gprof"
+refused 1 'cannot draw samples of waits: none was recorded (GPROF_CPU_HZ)' --waits -o "$T/x.svg" "$T/ops.gprof"
+refused 2 "leave out --by, --phase and --stacks" --waits --stacks "$T/ops.gprof"
 refused 1 "cannot write '$T/none/x.svg': No such file or directory" -o "$T/none/x.svg" "$T/ops.gprof"
 refused 1 "cannot write '$T/none/x.pb.gz': No such file or directory" -o "$T/none/x.pb.gz" "$T/ops.gprof"
 finish
