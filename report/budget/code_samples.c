@@ -17,12 +17,17 @@ struct code_stack {
 	struct code_sum sums[NR_CODE_PARTS];
 };
 
-/* What the thread was found waiting for has a number, as a stack has. */
+/* What the thread was found waiting for has a number, as a stack has, with its kind above. */
 struct code_wait {
 	struct wait_key key;
-	uint32_t number;
+	uint64_t number;
 	UT_hash_handle hh;
 };
+
+static bool is_for_gil(uint64_t wait)
+{
+	return wait >> 32 == GPROF_OS_GIL;
+}
 
 /* ---- reading ---- */
 
@@ -46,13 +51,13 @@ static void add_cpu_samples(
 	}
 }
 
-static uint32_t number_of(struct code_samples *samples, const struct wait_key *key)
+static uint64_t number_of(struct code_samples *samples, const struct wait_key *key)
 {
 	struct code_wait *wait;
 
 	hash_put(samples->numbered, key, key, wait);
 	if (!wait->number) {
-		wait->number = HASH_COUNT(samples->numbered);
+		wait->number = (uint64_t)key->kind << 32 | HASH_COUNT(samples->numbered);
 	}
 	return wait->number;
 }
@@ -120,7 +125,8 @@ struct code_samples *code_samples_create(struct process *process)
 	samples = mem_zeroed(1, sizeof(*samples));
 	samples->process = process;
 	samples->task = process_tid(process, thread);
-	samples->has_others = has_rows(process, GPROF_TABLE_os_call);
+	samples->has_others = has_rows(process, GPROF_TABLE_os_call) ||
+			      has_rows(process, GPROF_TABLE_wait_sample);
 	scan_run(&process, 1, &(const struct scan){&scan_view, samples}, 1);
 	if (!samples->own.samples.nr && !samples->others.samples.nr && !samples->waits.samples.nr) {
 		free(samples);
@@ -183,12 +189,24 @@ static void open_times(struct code_samples *samples, struct code_times *times, e
 void code_samples_open(
 	struct code_samples *samples, enum code_part part, uint64_t begin_ns, uint64_t end_ns)
 {
+	size_t first, last;
+
 	if (part == CODE_GIL) {
 		open_times(samples, &samples->others, part, begin_ns, end_ns);
 		return;
 	}
 	open_times(samples, &samples->own, part, begin_ns, end_ns);
+	first = samples->nr_open;
 	open_times(samples, &samples->waits, part, begin_ns, end_ns);
+	last = samples->nr_open;
+	for (size_t i = first; i < last; i++) {
+		const struct timed_sample *wait = samples->open[i].sample;
+
+		if (is_for_gil(wait->stack)) {
+			open_times(samples, &samples->others, CODE_GIL,
+				wait->time_ns - wait->cpu_ns, wait->time_ns);
+		}
+	}
 }
 
 static void count(struct code_samples *samples, const struct code_open *open)

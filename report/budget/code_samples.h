@@ -3,11 +3,10 @@
  * Assigns the samples of the loop's thread to the parts of the budget that no event explains. CPU
  * samples show which code of the program ran while the GPU waited for it or, without a GPU, in a
  * step; samples of waits show where it waited meanwhile, and for what. While that thread waits for
- * Python's lock as calls of the system have it, CPU samples of other threads that are in Python
- * count.
+ * Python's lock, CPU samples of other threads that are in Python count.
  *
  * Memory, until code_samples_end: the samples of that thread (timed_samples.h) and, where calls of
- * the system were recorded, those of others in Python.
+ * the system or waits were recorded, those of others in Python.
  */
 #ifndef REPORT_BUDGET_CODE_SAMPLES_H
 #define REPORT_BUDGET_CODE_SAMPLES_H
@@ -53,7 +52,7 @@ struct code_samples {
 	struct code_times waits;    /* `stack` is the number of a code_wait */
 	struct code_wait *numbered; /* what the thread waits for; a hash table */
 	uint64_t period_ns;
-	bool has_others; /* calls of the system were recorded */
+	bool has_others; /* waits for Python's lock may be known */
 	struct counted_steps counted;
 	struct idmap stacks, wait_sums; /* struct code_stack, of the steps that count */
 	struct code_open *open;

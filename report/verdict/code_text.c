@@ -129,12 +129,34 @@ static struct code_found find_code(
 	return found;
 }
 
+/* Returns the bytes of "train.py(12)" in "train.py(12): step"; all where there is no such end. */
+static size_t without_function(const char *place, size_t nr_bytes)
+{
+	static const char end[] = "): ";
+
+	for (size_t i = nr_bytes; i >= strlen(end); i--) {
+		if (!memcmp(place + i - strlen(end), end, strlen(end))) {
+			return i - strlen(": ");
+		}
+	}
+	return nr_bytes;
+}
+
 void code_add_place(const struct code_place *place, unsigned int width, struct buf *out)
 {
 	size_t nr_bytes;
 	const char *text = string_pool_text(place->place, &nr_bytes);
 
 	text_add_cut(out, text, nr_bytes, width);
+}
+
+void code_add_line(uint32_t place, const struct code_form *form, struct buf *out)
+{
+	size_t nr_bytes;
+	const char *text = string_pool_text(place, &nr_bytes);
+
+	text_add_cut(out, text, form->has_function ? nr_bytes : without_function(text, nr_bytes),
+		form->width);
 }
 
 void code_add(const struct code_found *found, const struct code_form *form, const char *of,
@@ -232,6 +254,7 @@ static struct wait_found find_waits(const struct verdict *verdict,
 {
 	double least = code->is_waiting ? MIN_WAIT_SHARE : MIN_CODE_SHARE;
 	struct wait_found found = {.ns = 0};
+	double gil_ns = 0;
 	struct wait_place *places = sum_waits(verdict, part);
 	struct wait_group *groups = group_waits(places);
 
@@ -239,6 +262,7 @@ static struct wait_found find_waits(const struct verdict *verdict,
 		const struct wait_place place = place_of(group);
 
 		found.ns += (double)group->sum.ns;
+		gil_ns += group->key.kind == GPROF_OS_GIL ? (double)group->sum.ns : 0;
 		if (place.key.place) {
 			add_wait_place(&found, &place);
 		}
@@ -250,6 +274,7 @@ static struct wait_found find_waits(const struct verdict *verdict,
 			  found.top[0].sum.nr >= CODE_PLACE_MIN_SAMPLES &&
 			  wait_pct(&found, 0) >= CODE_PLACE_MIN_PCT && found.ns > code->ns &&
 			  found.ns >= least * time_of(verdict, finding);
+	found.is_for_gil = found.has_place && gil_ns >= MIN_CODE_SHARE * found.ns;
 	return found;
 }
 
@@ -278,28 +303,11 @@ static void add_what(const struct wait_place_key *key, unsigned int object_width
 	}
 }
 
-/* Returns the bytes of "train.py(12)" in "train.py(12): step"; all where there is no such end. */
-static size_t without_function(const char *place, size_t nr_bytes)
-{
-	static const char end[] = "): ";
-
-	for (size_t i = nr_bytes; i >= strlen(end); i--) {
-		if (!memcmp(place + i - strlen(end), end, strlen(end))) {
-			return i - strlen(": ");
-		}
-	}
-	return nr_bytes;
-}
-
 static void add_where(
 	const struct wait_place_key *key, const struct code_form *form, struct buf *out)
 {
-	size_t nr_bytes;
-	const char *place = string_pool_text(key->place, &nr_bytes);
-
 	buf_text(out, " at ");
-	text_add_cut(out, place, form->has_function ? nr_bytes : without_function(place, nr_bytes),
-		form->width);
+	code_add_line(key->place, form, out);
 	add_what(key, form->object_width, out);
 }
 
@@ -342,6 +350,9 @@ struct code_words code_words_of(
 		words.form = widest;
 		words.code = find_code(verdict, finding, part);
 		words.waits = find_waits(verdict, finding, part, &words.code);
+		if (words.waits.is_for_gil) {
+			words.holders = find_code(verdict, finding, CODE_GIL);
+		}
 	}
 	return words;
 }

@@ -22,14 +22,15 @@ struct code_found {
 /* The samples of waits in that time. */
 struct wait_found {
 	struct wait_place top[NR_CODE_PLACES]; /* known ones with most time, the first with most */
-	double ns;	/* of all, which shares are of, as in the view wait-lines */
-	bool has_place; /* the thread mostly waited, and the first has enough samples */
+	double ns;	 /* of all, which shares are of, as in the view wait-lines */
+	bool has_place;	 /* the thread mostly waited, and the first has enough samples */
+	bool is_for_gil; /* then most of the time is of waits for Python's lock */
 };
 
 /* How a sentence names the first place: with its share, and names in so many columns. */
 struct code_form {
 	bool has_share;
-	bool has_function;	   /* of a wait, behind its line */
+	bool has_function;	   /* behind its line, where code_add_line writes it */
 	unsigned int width;	   /* of the place */
 	unsigned int object_width; /* of what it waits for; 0: leaves that out */
 };
@@ -38,6 +39,7 @@ struct code_form {
 struct code_words {
 	struct code_found code;
 	struct wait_found waits;
+	struct code_found holders; /* if waits.is_for_gil: what other threads run meanwhile */
 	struct code_form form;
 };
 
@@ -50,6 +52,9 @@ bool code_form_narrow(struct code_form *form);
 
 /* The share of a place, in percent. */
 double code_found_pct(const struct code_found *found, size_t i);
+
+/* A place as the form has it: without the function, if need be, before the file is cut. */
+void code_add_line(uint32_t place, const struct code_form *form, struct buf *out);
 
 void code_add_place(const struct code_place *place, unsigned int width, struct buf *out);
 

@@ -335,6 +335,20 @@ static void add_loader_change(
 	add_change(verdict, finding, change, out);
 }
 
+/* The lock is held by a thread that runs Python, or has C code that keeps it. */
+static void add_gil(const struct verdict *verdict, const struct code_found *holders,
+	const struct code_form *form, struct buf *out)
+{
+	buf_printf(out, "The %s waits for Python's lock (GIL)",
+		verdict->figures.has_gpu ? "host" : "loop");
+	if (holders->has_place) {
+		buf_text(out, " while other threads run ");
+		code_add_line(holders->top[0].place, form, out);
+	} else {
+		buf_text(out, ", which other threads hold");
+	}
+}
+
 static bool names_waits(const struct verdict *verdict, const struct code_words *words)
 {
 	return words->waits.has_place && !verdict->is_in_operators;
@@ -347,6 +361,8 @@ static void add_user(const struct verdict *verdict, const struct code_words *wor
 
 	if (verdict->is_in_operators) {
 		buf_text(out, "The GPU waits for the host, mostly in operators");
+	} else if (names_waits(verdict, words) && words->waits.is_for_gil) {
+		add_gil(verdict, &words->holders, &words->form, out);
 	} else if (names_waits(verdict, words)) {
 		buf_printf(out, "The %s waits",
 			verdict->figures.has_gpu ? "GPU waits while the loop" : "loop");
@@ -365,19 +381,6 @@ static void add_user(const struct verdict *verdict, const struct code_words *wor
 								       : "CUDA");
 	} else {
 		buf_printf(out, "The %s code outside of operators, such as Python", what);
-	}
-}
-
-/* The lock is held by a thread that runs Python, or has C code that keeps it. */
-static void add_gil(const struct verdict *verdict, const struct code_words *words, struct buf *out)
-{
-	buf_printf(out, "The %s waits for Python's lock (GIL)",
-		verdict->figures.has_gpu ? "host" : "loop");
-	if (words->code.has_place) {
-		buf_text(out, " while other threads run ");
-		code_add_place(&words->code.top[0], words->form.width, out);
-	} else {
-		buf_text(out, ", which other threads hold");
 	}
 }
 
@@ -522,7 +525,7 @@ static void add_sentence(const struct verdict *verdict, const struct verdict_fin
 		add_loader_change(verdict, finding, out);
 		return;
 	case VERDICT_GIL:
-		add_gil(verdict, words, out);
+		add_gil(verdict, &words->code, &words->form, out);
 		add_change(verdict, finding, "using processes", out);
 		return;
 	case VERDICT_CPU:
@@ -559,7 +562,9 @@ static void add_sentence(const struct verdict *verdict, const struct verdict_fin
 	case VERDICT_USER:
 		add_user(verdict, words, out);
 		add_change(verdict, finding,
-			names_waits(verdict, words) ? "waiting less there" : "doing less there",
+			!names_waits(verdict, words) ? "doing less there"
+			: words->waits.is_for_gil    ? "using processes"
+						     : "waiting less there",
 			out);
 		return;
 	case VERDICT_COPIES:

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""planted_waits.py sleep|read|child|lock|gil [FOLDER]
+"""planted_waits.py sleep|read|child|lock|gil|parse [FOLDER]
 
 A loop that gives the GPU work and then waits for one thing, at the line with its name: a sleep; a
 file in FOLDER on slow storage (a pipe that is filled late); a child process; a lock that other
-threads keep; the interpreter's lock, which C code of another thread keeps. Prints the milliseconds
-that it waited, by its own clock.
+threads keep; the interpreter's lock, which C code of another thread keeps, or another thread that
+parses. Prints the milliseconds that it waited, by its own clock.
 """
 import ctypes
+import json
 import os
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import time
 
 cause = sys.argv[1]
 # Where the loop needs the interpreter's lock back at one line alone, its calls of CUDA keep it.
-runtime = (ctypes.PyDLL if cause == "gil" else ctypes.CDLL)("libcudart.so.12")
+runtime = (ctypes.PyDLL if cause in ("gil", "parse") else ctypes.CDLL)("libcudart.so.12")
 device, host = ctypes.c_void_p(), ctypes.create_string_buffer(4096)
 release = ctypes.CDLL(None).usleep
 lock = threading.Lock()
@@ -49,6 +50,9 @@ def wait_gil(_):
     release(1)  # LINE gil
 
 
+wait_parse = wait_gil
+
+
 def fill(path):
     file = os.open(path, os.O_WRONLY)
     while not is_over:
@@ -69,6 +73,12 @@ def keep_gil(_):
         keep(20000)
 
 
+def keep_parse(_):
+    text = json.dumps([[i, str(i)] for i in range(60000)])
+    while not is_over:
+        json.loads(text)  # LINE parse
+
+
 def beside(function, argument=None):
     thread = threading.Thread(target=function, args=(argument,), daemon=True)
     thread.start()
@@ -80,7 +90,7 @@ def prepare(folder=None):
         os.mkfifo(path)
         beside(fill, path)
         return os.open(path, os.O_RDONLY)
-    if cause in ("lock", "gil"):
+    if cause in ("lock", "gil", "parse"):
         beside(globals()["keep_" + cause])
     return None
 

@@ -162,8 +162,8 @@ START_TEST(the_line_of_each_kind_of_wait_is_named)
 			"The loop waits, 100.0 % of its waits at train.py(41): load, in read of "
 			"/data/*.tar; "},
 		{{GPROF_OS_GIL, STEP, "futex", .nr_waits = 8},
-			"The loop waits, 100.0 % of its waits at train.py(12): step, for Python's "
-			"lock (GIL); "},
+			"The loop waits for Python's lock (GIL), which other threads hold; using "
+			"processes can save at most "},
 		{{GPROF_OS_WAIT, STEP, "futex", .nr_waits = 8},
 			"The loop waits at train.py(12): step, in futex (for a lock or a "
 			"thread); "},
@@ -176,7 +176,7 @@ START_TEST(the_line_of_each_kind_of_wait_is_named)
 			"The GPU waits while the loop waits at train.py(12), in clock_nanosleep; "
 			"waiting less there "},
 		{{GPROF_OS_GIL, STEP, "futex", .nr_waits = 8, .has_gpu = true},
-			"The GPU waits while the loop waits at train.py(12)"},
+			"The host waits for Python's lock (GIL), which other threads hold; "},
 		{{GPROF_OS_READ, LONG, "read", "/data/imagenet/of/2012/train/*.jpg", .nr_waits = 8,
 			 .has_gpu = true},
 			"The GPU waits while the loop waits at "},
