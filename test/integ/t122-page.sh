@@ -56,7 +56,7 @@ is 2 "$(jq '.kernel.rows | length' "$T/data.json")" "kernels of --top 2"
 is "$("$REPORT" summary --format json --view kernel "$T/training.gprof" | jq '.kernel.rows | length - 2')" \
 	"$(jq .kernel.rows_left_out "$T/data.json")" "kernels left out"
 same "$T/training.gprof" .steps
-"$B/gen_stream" "$T/model.gprof" model $events
+"$B/gen_stream" "$T/model.gprof" model 20000
 page "$T/model.gprof" --top 2
 same "$T/model.gprof" .memory_curve
 page "$T/ops.gprof" --top 0 --steps 1
