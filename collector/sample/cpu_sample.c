@@ -97,6 +97,7 @@ static struct cpu_sample_state {
 	struct thread *threads;		   /* MAX_THREADS */
 	uint32_t nr_threads, next;	   /* where a scan looks for the next one first */
 	uint32_t nr_more, nr_more_counted; /* beyond MAX_THREADS */
+	struct private_fd tasks;	   /* the list of threads */
 	uint32_t own_tid;
 	uint32_t first_ring_bytes, most_ring_bytes; /* without the first page */
 	uint32_t page_bytes;
@@ -395,7 +396,7 @@ static void scan(uint64_t now_ns)
 	uint64_t before_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	state.next = state.nr_more = 0;
-	dir_each("/proc/self/task", look_at_task, NULL);
+	dir_each_again(&state.tasks, "/proc/self/task", look_at_task, NULL);
 	drop_ended();
 	find_python();
 	state.scan_due_ns =
@@ -792,6 +793,10 @@ void cpu_sample_init(void)
 	state.period_ns = 1000000000u / hz;
 	state.is_running = true;
 	new_threads_want(true);
+	/* Now, while the program waits for the start: files that are opened later take low numbers.
+	 */
+	state.now = clock_take_anchor();
+	scan(state.now.monotonic_ns);
 }
 
 bool cpu_sample_catch(void)
@@ -846,6 +851,7 @@ static void fini(void)
 {
 	struct thread *threads = state.threads;
 
+	private_fd_close(&state.tasks);
 	memset(&state, 0, sizeof(state));
 	if (threads) {
 		munmap(threads, MAX_THREADS * sizeof(*threads));
@@ -885,6 +891,7 @@ void cpu_sample_forget(void)
 {
 	new_threads_forget();
 	if (state.threads) {
+		private_fd_close(&state.tasks);
 		state = (struct cpu_sample_state){.threads = state.threads};
 		wait_sample_forget();
 		code_map_forget();
