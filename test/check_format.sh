@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The stream format: format.h, FORMAT.md, the recorder's facts and the golden streams go together. And the layout of
+# The stream format: its headers, FORMAT.md, the recorder's facts and the golden streams go together. And the layout of
 # sources: licence line, line length, clang-format; and no packages or binaries among them.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -8,13 +8,13 @@ bad=0
 
 number()
 {
-	sed -n "s/^#define $1[[:space:]]*\([0-9]*\).*/\1/p" collector/format/format.h
+	sed -n "s/^#define $1[[:space:]]*\([0-9]*\).*/\1/p" collector/format/stream_file.h
 }
 
 major=$(number GPROF_FORMAT_MAJOR)
 minor=$(number GPROF_FORMAT_MINOR)
 grep -q "^Version $major\.$minor\." collector/format/FORMAT.md || {
-	echo "format.h says $major.$minor, FORMAT.md something else"
+	echo "stream_file.h says $major.$minor, FORMAT.md something else"
 	bad=1
 }
 grep -qE "^\| *$major\.$minor *\|" collector/format/FORMAT.md || {
@@ -27,7 +27,7 @@ ls test/golden/v"$major"/*.gprof >/dev/null 2>&1 || {
 }
 # The headers of the format as they were when FORMAT.md and the golden streams were last brought into line with it. A
 # change of the lists of tables and columns, of the headers or the enums needs all three.
-have=$(cat collector/format/{format,codes,ring_file}.h | grep -v '^#include' | ${CC:-gcc} -E -P -x c - | tr -d ' \t\n' | sha256sum | cut -c1-16)
+have=$(cat collector/format/{format,codes,ring_file,stream_file}.h | grep -v '^#include' | ${CC:-gcc} -E -P -x c - | tr -d ' \t\n' | sha256sum | cut -c1-16)
 want=$(cat test/golden/format.sum 2>/dev/null)
 if [ "$have" != "$want" ]; then
 	echo "a header of the format changed: bring FORMAT.md and test/golden into line, then write $have to test/golden/format.sum"

@@ -137,9 +137,9 @@ done < <(awk -v B="$B/" '
 ) <([ -z "$objects" ] || xargs nm -A -g <<<"$objects" 2>/dev/null))
 
 # The headers that both sides compile stand alone.
-if grep -E '^#include' collector/format/format.h | grep -vE '<std(int|def)\.h>|"collector/format/(codes|ring_file)\.h"' ||
-	grep -hE '^#include' collector/format/codes.h collector/format/ring_file.h | grep -v '<stdint\.h>'; then
-	refuse "collector/format/format.h may include <stdint.h>, <stddef.h>, codes.h and ring_file.h only, and these <stdint.h>"
+if grep -E '^#include' collector/format/format.h | grep -vE '<std(int|def)\.h>|"collector/format/(codes|ring_file|stream_file)\.h"' ||
+	grep -hE '^#include' collector/format/{codes,ring_file,stream_file}.h | grep -v '<stdint\.h>'; then
+	refuse "collector/format/format.h may include <stdint.h>, <stddef.h>, codes.h, ring_file.h and stream_file.h only, and these <stdint.h>"
 fi
 [ $# = 0 ] || exit $bad
 
