@@ -62,30 +62,16 @@ static struct wait_sample_state {
 
 /* ---- system calls ---- */
 
-/* The calls in which threads of Python wait; fd: which argument is the descriptor, -1: none. */
+/* fd: which argument is the descriptor, -1: none. */
 static const struct {
 	long nr;
 	uint8_t kind;
 	int8_t fd;
 	char name[18];
 } calls[] = {
-#define CALL(name, kind, fd) {SYS_##name, GPROF_OS_##kind, fd, #name},
-	CALL(futex, WAIT, -1) CALL(clock_nanosleep, SLEEP, -1) CALL(nanosleep, SLEEP, -1) CALL(
-		read, READ, 0) CALL(pread64, READ, 0) CALL(readv, READ, 0) CALL(preadv, READ,
-		0) CALL(getdents64, READ, 0) CALL(statx, OPEN, -1) CALL(newfstatat, OPEN,
-		-1) CALL(openat, OPEN, -1) CALL(close, CLOSE, 0) CALL(write, WRITE,
-		0) CALL(pwrite64, WRITE, 0) CALL(writev, WRITE, 0) CALL(fsync, SYNC,
-		0) CALL(fdatasync, SYNC, 0) CALL(msync, SYNC, -1) CALL(flock, LOCK, 0) CALL(connect,
-		CONNECT, 0) CALL(accept, CONNECT, 0) CALL(accept4, CONNECT, 0) CALL(sendto, SEND,
-		0) CALL(sendmsg, SEND, 0) CALL(recvfrom, RECEIVE, 0) CALL(recvmsg, RECEIVE,
-		0) CALL(ppoll, POLL, -1) CALL(pselect6, POLL, -1) CALL(epoll_pwait, POLL, -1)
-		CALL(wait4, PROCESS, -1) CALL(waitid, PROCESS, -1) CALL(ioctl, UNKNOWN, 0) CALL(
-			mmap, UNKNOWN, -1) CALL(munmap, UNKNOWN, -1) CALL(madvise, UNKNOWN, -1)
-#ifdef SYS_poll /* 64-bit Arm has none of these */
-			CALL(poll, POLL, -1) CALL(select, POLL, -1) CALL(epoll_wait, POLL, -1)
-				CALL(open, OPEN, -1) CALL(stat, OPEN, -1) CALL(vfork, PROCESS, -1)
-#endif
-#undef CALL
+#define WAIT_CALL(name, kind, fd) {SYS_##name, GPROF_OS_##kind, fd, #name},
+#include "collector/sample/wait_calls.def"
+#undef WAIT_CALL
 };
 #define NR_CALLS (sizeof(calls) / sizeof(calls[0]))
 
@@ -303,26 +289,41 @@ void wait_sample_forget(void)
 
 /* ---- looks ---- */
 
-/* The frames are those of the call if the thread has not run in between. */
+/* The target may have closed the file with all others. */
+static bool read_call(struct waiter *waiter, struct wait_call *call)
+{
+	bool was_open = waiter->file.fd >= 0;
+	char text[160];
+
+	private_fd_read(&waiter->file, text, sizeof(text));
+	if (was_open && waiter->file.fd < 0) {
+		open_file(waiter);
+		private_fd_read(&waiter->file, text, sizeof(text));
+	}
+	return wait_call_read(text, call);
+}
+
+/* The frames, and the name of a descriptor, are those of the call if the thread has not run. */
 static bool find_wait(struct waiter *waiter, const struct python_sampler *python, uint64_t cpu_ns)
 {
 	enum python_read result;
 	struct wait_call call;
-	char text[160];
+	struct wait wait;
 	uint32_t id = 0;
 
-	if (!private_fd_read(&waiter->file, text, sizeof(text)) || !wait_call_read(text, &call)) {
+	if (!read_call(waiter, &call)) {
 		return false;
 	}
 	result = waiter->python ? python->read(waiter->tid, waiter->python, &state.stack)
 				: PYTHON_READ_GONE;
+	wait = name_wait(python, &call);
 	if (clock_thread_cpu_ns(waiter->tid) != cpu_ns) {
 		return false;
 	}
 	if (result == PYTHON_READ_STACK && state.stack.nr) {
 		id = python_sample_add(python, &state.stack);
 	}
-	waiter->wait = name_wait(python, &call);
+	waiter->wait = wait;
 	waiter->wait.py_stack = id || (result == PYTHON_READ_STACK && !state.stack.nr)
 					? id
 					: GPROF_PY_STACK_NOT_READ;
