@@ -9,11 +9,8 @@
 /* A thread that was on a CPU for a smaller share of the time mostly waited. */
 #define MIN_CODE_SHARE 0.5
 
-/*
- * Where a thread was not on a CPU for longer, waits for this share are most of what is known; it
- * may have been in the kernel for the rest.
- */
-#define MIN_WAIT_SHARE 0.25
+/* Of the waits of a cause, a line with this share is said to be where less is to be waited. */
+#define MIN_PCT_OF_ALL_WAITS 90
 
 /* The columns of a file or the like that a wait is for. */
 #define OBJECT_WIDTH 32u
@@ -29,12 +26,15 @@
 #define MIN_LINE_WIDTH	 20u
 #define MIN_OBJECT_WIDTH 16u
 
-static const struct code_form widest = {true, true, VERDICT_CODE_WIDTH, OBJECT_WIDTH};
+static const struct code_form widest = {.has_share = true,
+	.has_function = true,
+	.width = VERDICT_CODE_WIDTH,
+	.object_width = OBJECT_WIDTH};
 
 /* The number of a line is worth more than the name of its function. */
 bool code_form_narrow(struct code_form *form)
 {
-	if (form->has_share) {
+	if (form->has_share && !form->keeps_share) {
 		form->has_share = false;
 	} else if (form->object_width > MIN_OBJECT_WIDTH) {
 		form->object_width -= 4;
@@ -45,6 +45,8 @@ bool code_form_narrow(struct code_form *form)
 	} else if (form->object_width) {
 		form->object_width = 0;
 		form->width = VERDICT_CODE_WIDTH;
+	} else if (form->has_share) {
+		form->has_share = false;
 	} else {
 		return false;
 	}
@@ -252,7 +254,6 @@ static double wait_pct(const struct wait_found *found, size_t i)
 static struct wait_found find_waits(const struct verdict *verdict,
 	const struct verdict_finding *finding, enum code_part part, const struct code_found *code)
 {
-	double least = code->is_waiting ? MIN_WAIT_SHARE : MIN_CODE_SHARE;
 	struct wait_found found = {.ns = 0};
 	double gil_ns = 0;
 	struct wait_place *places = sum_waits(verdict, part);
@@ -273,7 +274,8 @@ static struct wait_found find_waits(const struct verdict *verdict,
 	found.has_place = (part != CODE_LOADER || verdict->figures.loaders == OP_LOADER_IN_LOOP) &&
 			  found.top[0].sum.nr >= CODE_PLACE_MIN_SAMPLES &&
 			  wait_pct(&found, 0) >= CODE_PLACE_MIN_PCT && found.ns > code->ns &&
-			  found.ns >= least * time_of(verdict, finding);
+			  found.ns >= MIN_CODE_SHARE * time_of(verdict, finding);
+	found.is_at_line = found.has_place && wait_pct(&found, 0) >= MIN_PCT_OF_ALL_WAITS;
 	found.is_for_gil = found.has_place && gil_ns >= MIN_CODE_SHARE * found.ns;
 	return found;
 }
@@ -350,6 +352,7 @@ struct code_words code_words_of(
 		words.form = widest;
 		words.code = find_code(verdict, finding, part);
 		words.waits = find_waits(verdict, finding, part, &words.code);
+		words.form.keeps_share = words.waits.has_place && !words.waits.is_at_line;
 		if (words.waits.is_for_gil) {
 			words.holders = find_code(verdict, finding, CODE_GIL);
 		}

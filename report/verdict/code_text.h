@@ -24,12 +24,14 @@ struct wait_found {
 	struct wait_place top[NR_CODE_PLACES]; /* known ones with most time, the first with most */
 	double ns;	 /* of all, which shares are of, as in the view wait-lines */
 	bool has_place;	 /* the thread mostly waited, and the first has enough samples */
+	bool is_at_line; /* then nearly all of it is of the first */
 	bool is_for_gil; /* then most of the time is of waits for Python's lock */
 };
 
 /* How a sentence names the first place: with its share, and names in so many columns. */
 struct code_form {
 	bool has_share;
+	bool keeps_share;	   /* longer than names, as it tells how little is of the place */
 	bool has_function;	   /* behind its line, where code_add_line writes it */
 	unsigned int width;	   /* of the place */
 	unsigned int object_width; /* of what it waits for; 0: leaves that out */

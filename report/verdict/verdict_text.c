@@ -564,7 +564,8 @@ static void add_sentence(const struct verdict *verdict, const struct verdict_fin
 		add_change(verdict, finding,
 			!names_waits(verdict, words) ? "doing less there"
 			: words->waits.is_for_gil    ? "using processes"
-						     : "waiting less there",
+			: words->waits.is_at_line    ? "waiting less there"
+						     : "waiting less",
 			out);
 		return;
 	case VERDICT_COPIES:
