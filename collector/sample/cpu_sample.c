@@ -7,7 +7,7 @@
  * an interval of reads after it began: most say that they begin, a scan finds the others. Without
  * descriptors, prctl switches all events of this thread.
  *
- *   /proc/self/task --scan()--> open_ring() --> ring of a thread (cpu_ring.c)
+ *   task_list.c --scan()--> open_ring() --> ring of a thread (cpu_ring.c)
  *   ring --read_ring()--> cpu_sample_decode() --> add_sample() --> native_stack.c, code_map.c
  *
  * The kernel knows nothing of Python's frames. So where a thread runs Python, each of its samples
@@ -40,6 +40,7 @@
 #include "collector/sample/native_stack.h"
 #include "collector/sample/new_threads.h"
 #include "collector/sample/python_sample.h"
+#include "collector/sample/task_list.h"
 #include "collector/sample/wait_sample.h"
 #include "collector/step/step.h"
 #include "collector/stream/batch.h"
@@ -47,7 +48,6 @@
 #include "collector/util/clock.h"
 #include "collector/util/config.h"
 #include "collector/util/cpus.h"
-#include "collector/util/dir.h"
 #include "collector/util/file_text.h"
 #include "collector/util/log.h"
 #include "collector/util/loss.h"
@@ -97,7 +97,6 @@ static struct cpu_sample_state {
 	struct thread *threads;		   /* MAX_THREADS */
 	uint32_t nr_threads, next;	   /* where a scan looks for the next one first */
 	uint32_t nr_more, nr_more_counted; /* beyond MAX_THREADS */
-	struct private_fd tasks;	   /* the list of threads */
 	uint32_t own_tid;
 	uint32_t first_ring_bytes, most_ring_bytes; /* without the first page */
 	uint32_t page_bytes;
@@ -396,8 +395,9 @@ static void scan(uint64_t now_ns)
 	uint64_t before_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	state.next = state.nr_more = 0;
-	dir_each_again(&state.tasks, "/proc/self/task", look_at_task, NULL);
-	drop_ended();
+	if (task_list_read(now_ns, look_at_task, NULL)) {
+		drop_ended();
+	}
 	find_python();
 	state.scan_due_ns =
 		now_ns + (clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns) * COST_PARTS;
@@ -851,11 +851,11 @@ static void fini(void)
 {
 	struct thread *threads = state.threads;
 
-	private_fd_close(&state.tasks);
 	memset(&state, 0, sizeof(state));
 	if (threads) {
 		munmap(threads, MAX_THREADS * sizeof(*threads));
 	}
+	task_list_forget();
 	wait_sample_forget();
 	native_stack_fini();
 	python_sample_fini();
@@ -891,8 +891,8 @@ void cpu_sample_forget(void)
 {
 	new_threads_forget();
 	if (state.threads) {
-		private_fd_close(&state.tasks);
 		state = (struct cpu_sample_state){.threads = state.threads};
+		task_list_forget();
 		wait_sample_forget();
 		code_map_forget();
 	}

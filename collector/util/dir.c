@@ -150,44 +150,25 @@ bool dir_has_room(const char *path, uint64_t bytes, bool otherwise)
 /*
  * Checks the number before each read: the program may have closed it, and opened a file of its own.
  */
-static void read_entries(
-	struct private_fd *file, void (*look)(void *context, const char *name), void *context)
+void dir_each(const char *dir, void (*look)(void *context, const char *name), void *context)
 {
 	char bytes[1024] __attribute__((aligned(8)));
+	struct private_fd file;
 	long n;
 
+	if (private_fd_open(&file, dir, O_RDONLY | O_DIRECTORY, PRIVATE_FD_ANYWHERE)) {
+		return;
+	}
 	do {
 		const struct entry *entry;
 
-		n = private_fd_check(file)
+		n = private_fd_check(&file)
 			    ? 0
-			    : syscall(SYS_getdents64, file->fd, bytes, sizeof(bytes));
+			    : syscall(SYS_getdents64, file.fd, bytes, sizeof(bytes));
 		for (long at = 0; at < n; at += entry->bytes) {
 			entry = (const struct entry *)(bytes + at);
 			look(context, entry->name);
 		}
 	} while (n > 0);
-}
-
-void dir_each(const char *dir, void (*look)(void *context, const char *name), void *context)
-{
-	struct private_fd file;
-
-	if (!private_fd_open(&file, dir, O_RDONLY | O_DIRECTORY, PRIVATE_FD_ANYWHERE)) {
-		read_entries(&file, look, context);
-		private_fd_close(&file);
-	}
-}
-
-/* Opening takes a low number for an instant, which the program may notice if that is often. */
-void dir_each_again(struct private_fd *held, const char *dir,
-	void (*look)(void *context, const char *name), void *context)
-{
-	if (private_fd_check(held) &&
-		private_fd_open(held, dir, O_RDONLY | O_DIRECTORY, PRIVATE_FD_HIGH)) {
-		dir_each(dir, look, context);
-	} else {
-		lseek(held->fd, 0, SEEK_SET);
-		read_entries(held, look, context);
-	}
+	private_fd_close(&file);
 }

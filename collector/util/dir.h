@@ -8,8 +8,6 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "collector/util/private_fd.h"
-
 /*
  * Makes every missing part of `dir`, 0700, and writes its absolute path. Returns 0 or -errno;
  * -EPERM: a part is another user's link, or another user's directory in a public folder like /tmp.
@@ -21,13 +19,6 @@ int dir_make(const char *dir, char absolute[PATH_MAX]);
  * descriptor is open meanwhile. Any thread, and signal handlers.
  */
 void dir_each(const char *dir, void (*look)(void *context, const char *name), void *context);
-
-/*
- * The same for one that is read often: it stays open in `held`, which is zero or closed at first,
- * until the caller closes it. One thread.
- */
-void dir_each_again(struct private_fd *held, const char *dir,
-	void (*look)(void *context, const char *name), void *context);
 
 /* lstat(), in the version that every C library has. */
 int dir_look(const char *path, struct stat *status);
