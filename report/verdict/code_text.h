@@ -6,7 +6,9 @@
 #ifndef REPORT_VERDICT_CODE_TEXT_H
 #define REPORT_VERDICT_CODE_TEXT_H
 
+#include "report/verdict/code_form.h"
 #include "report/verdict/verdict.h"
+#include "report/verdict/wait_text.h"
 
 #define NR_CODE_PLACES 3u
 
@@ -21,20 +23,10 @@ struct code_found {
 
 /* The samples of waits in that time. */
 struct wait_found {
-	struct wait_place top[NR_CODE_PLACES]; /* known ones with most time, the first with most */
-	double ns;	 /* of all, which shares are of, as in the view wait-lines */
+	struct wait_sums sums;
 	bool has_place;	 /* the thread mostly waited, and the first has enough samples */
 	bool is_at_line; /* then nearly all of it is of the first */
 	bool is_for_gil; /* then most of the time is of waits for Python's lock */
-};
-
-/* How a sentence names the first place: with its share, and names in so many columns. */
-struct code_form {
-	bool has_share;
-	bool keeps_share;	   /* longer than names, as it tells how little is of the place */
-	bool has_function;	   /* behind its line, where code_add_line writes it */
-	unsigned int width;	   /* of the place */
-	unsigned int object_width; /* of what it waits for; 0: leaves that out */
 };
 
 /* What a sentence may say of code, and how. */
@@ -49,29 +41,13 @@ struct code_words {
 struct code_words code_words_of(
 	const struct verdict *verdict, const struct verdict_finding *finding);
 
-/* Says less, or cuts names further; returns false if there is no more to leave out. */
-bool code_form_narrow(struct code_form *form);
-
 /* The share of a place, in percent. */
 double code_found_pct(const struct code_found *found, size_t i);
-
-/* A place as the form has it: without the function, if need be, before the file is cut. */
-void code_add_line(uint32_t place, const struct code_form *form, struct buf *out);
 
 void code_add_place(const struct code_place *place, unsigned int width, struct buf *out);
 
 /* As ", 61.3 % of its CPU samples at dataset.py(41): load", or " at dataset.py(41): load". */
 void code_add(const struct code_found *found, const struct code_form *form, const char *of,
 	struct buf *out);
-
-/*
- * As ", 61.3 % of its waits at train.py(4): load, in read of /data/a.tar", or, behind `before`,
- * " at train.py(4): load, in read of /data/a.tar".
- */
-void wait_add(const struct wait_found *found, const struct code_form *form, const char *before,
-	struct buf *out);
-
-/* As "61.3 % of the loop's waits at train.py(4): step, in page faults; 4.2 % at ...". */
-void wait_add_all(const struct wait_found *found, struct buf *out);
 
 #endif

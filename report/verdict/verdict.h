@@ -29,13 +29,9 @@
 #include "report/advice/judgement.h"
 #include "report/analysis/headline.h"
 #include "report/replay/prediction.h"
+#include "report/verdict/code_form.h"
 #include "report/verdict/loader_workers.h"
 #include "report/verdict/work_times.h"
-
-/* Columns of a name in a sentence, which fits two lines of a terminal with its label. */
-#define VERDICT_NAME_WIDTH 32u
-/* Columns of a place in the code: a file, a line and a function. */
-#define VERDICT_CODE_WIDTH 36u
 
 extern const char *const verdict_cause_names[NR_VERDICT_CAUSES];
 

@@ -295,7 +295,7 @@ static void add_loader(const struct verdict *verdict, const struct verdict_findi
 		add_loader_work(verdict, words, out);
 	} else if (words->waits.has_place) {
 		buf_text(out, own);
-		wait_add(&words->waits, &words->form, ", waiting", out);
+		wait_add(&words->waits.sums, &words->form, ", waiting", out);
 	} else if (words->code.has_place) {
 		buf_text(out, own);
 		code_add(&words->code, &words->form, "it", out);
@@ -343,7 +343,7 @@ static void add_gil(const struct verdict *verdict, const struct code_found *hold
 		verdict->figures.has_gpu ? "host" : "loop");
 	if (holders->has_place) {
 		buf_text(out, " while other threads run ");
-		code_add_line(holders->top[0].place, form, out);
+		code_form_add_line(holders->top[0].place, form, out);
 	} else {
 		buf_text(out, ", which other threads hold");
 	}
@@ -366,7 +366,7 @@ static void add_user(const struct verdict *verdict, const struct code_words *wor
 	} else if (names_waits(verdict, words)) {
 		buf_printf(out, "The %s waits",
 			verdict->figures.has_gpu ? "GPU waits while the loop" : "loop");
-		wait_add(&words->waits, &words->form, "", out);
+		wait_add(&words->waits.sums, &words->form, "", out);
 	} else if (words->code.has_place) {
 		buf_printf(out, "The %s %s", what,
 			words->code.top[0].is_python ? "Python code" : "code outside of operators");
@@ -700,7 +700,7 @@ static void add_wait_places(
 
 	if (waits.has_place) {
 		buf_text(out, out->nr_bytes ? "; " : "");
-		wait_add_all(&waits, out);
+		wait_add_all(&waits.sums, out);
 	}
 }
 
