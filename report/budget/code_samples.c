@@ -265,25 +265,27 @@ void code_samples_sum(const struct code_samples *samples, enum code_part part, s
 	}
 }
 
+static void add_wait(struct process *process, const struct wait_key *wait,
+	const struct code_sum *sum, struct wait_place **places)
+{
+	uint64_t stack = mixed_stack_id(0, wait->py_stack);
+	const struct wait_place_key key = {
+		mixed_stack_has_python(stack) ? mixed_stack_place(process, stack) : 0,
+		wait_call_name(process, wait), wait_object_name(process, wait), wait->kind};
+	struct wait_place *place;
+
+	hash_put(*places, key, &key, place);
+	add(&place->sum, sum);
+}
+
 void code_samples_sum_waits(
 	const struct code_samples *samples, enum code_part part, struct wait_place **places)
 {
-	struct process *process = samples->process;
-
 	for (const struct code_wait *wait = samples->numbered; wait; wait = wait->hh.next) {
 		const struct code_stack *sums = idmap_get(&samples->wait_sums, wait->number);
-		uint64_t stack = mixed_stack_id(0, wait->key.py_stack);
-		struct wait_place *place;
 
 		if (sums && sums->sums[part].nr) {
-			const struct wait_place_key key = {
-				mixed_stack_has_python(stack) ? mixed_stack_place(process, stack)
-							      : 0,
-				wait_call_name(process, &wait->key),
-				wait_object_name(process, &wait->key), wait->key.kind};
-
-			hash_put(*places, key, &key, place);
-			add(&place->sum, &sums->sums[part]);
+			add_wait(samples->process, &wait->key, &sums->sums[part], places);
 		}
 	}
 }
@@ -326,4 +328,47 @@ void code_samples_sum_thread(struct process *process, uint32_t task, struct idma
 		add_place(process, stack->stack, &stack->sums[0], sums);
 	}
 	idmap_fini(&thread.stacks);
+}
+
+/* Waits that look alike, so that names are looked up once for each. */
+struct alike_waits {
+	struct wait_key key;
+	struct code_sum sum;
+	UT_hash_handle hh;
+};
+
+struct thread_waits {
+	uint32_t task;
+	struct alike_waits *sums;
+};
+
+static void take_waits(void *context, struct process *process, const struct batch *b)
+{
+	struct thread_waits *thread = context;
+
+	(void)process;
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		if (b->col[COL_wait_sample_task][i] == thread->task) {
+			const struct wait_key key = wait_key_of(b, i);
+			struct alike_waits *alike;
+
+			hash_put(thread->sums, key, &key, alike);
+			add(&alike->sum, &(struct code_sum){1, b->col[COL_wait_sample_ns][i]});
+		}
+	}
+}
+
+static const struct scan_view waits_view = {
+	.wants = &wants[1], .nr_wants = 1, .on_batch = take_waits, .ignores_selection = true};
+
+void code_samples_sum_thread_waits(
+	struct process *process, uint32_t task, struct wait_place **places)
+{
+	struct thread_waits thread = {.task = task};
+
+	scan_run(&process, 1, &(const struct scan){&waits_view, &thread}, 1);
+	for (const struct alike_waits *alike = thread.sums; alike; alike = alike->hh.next) {
+		add_wait(process, &alike->key, &alike->sum, places);
+	}
+	hash_free(thread.sums);
 }

@@ -119,4 +119,8 @@ void code_samples_sum_waits(
  * number of it. */
 void code_samples_sum_thread(struct process *process, uint32_t task, struct idmap *sums);
 
+/* Adds all waits of a thread to *places, in the same way as code_samples_sum_waits. */
+void code_samples_sum_thread_waits(
+	struct process *process, uint32_t task, struct wait_place **places);
+
 #endif

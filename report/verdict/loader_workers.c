@@ -3,19 +3,21 @@
 #include "report/verdict/loader_workers.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "report/budget/code_samples.h"
 #include "report/model/os_files.h"
 #include "report/model/os_kind.h"
 #include "report/model/process_tree.h"
 #include "report/model/scan.h"
 #include "report/util/buf.h"
+#include "report/verdict/wait_text.h"
 
 /* Shares of the workers' time, from which on they say what keeps it busy. */
 #define MIN_COMPUTING_PCT 70.0
 #define MIN_LACKING_PCT	  30.0
 #define MIN_BLOCKED_PCT	  70.0
+#define MIN_BUSY_PCT	  70.0
 #define MIN_MOST_PCT	  30.0
 /* More than the rounding of shares makes of a whole number of workers. */
 #define ROUNDING 1e-6
@@ -69,6 +71,20 @@ uint64_t loader_workers_wanted(const struct loader_workers *workers, double shar
 										  : 0;
 }
 
+/*
+ * A worker waits in these for the next batch to make, or until the last one is taken. The name is
+ * "pipe:[4711]" or, where pipes share one, "pipe".
+ */
+static bool is_of_queue(unsigned int kind, uint32_t name)
+{
+	static const char pipe[] = "pipe";
+	const char *text = name ? string_pool_text(name, NULL) : "";
+
+	return kind == GPROF_OS_POLL || kind == GPROF_OS_LOCK || kind == GPROF_OS_WAIT ||
+	       kind == GPROF_OS_JOIN ||
+	       (!strncmp(text, pipe, sizeof(pipe) - 1) && strchr(":", text[sizeof(pipe) - 1]));
+}
+
 /* ---- their calls of the system ---- */
 
 /* Calls of a function on files of a group. */
@@ -81,16 +97,6 @@ struct calls {
 	struct os_files files; /* of the process that is read */
 	struct idmap sums;     /* struct call_sum by function and group */
 };
-
-/* A worker waits in these for the next batch to make, or until the last one is taken. */
-static bool is_of_queue(unsigned int kind, uint32_t name)
-{
-	static const char pipe[] = "pipe:";
-
-	return kind == GPROF_OS_POLL || kind == GPROF_OS_LOCK || kind == GPROF_OS_WAIT ||
-	       kind == GPROF_OS_JOIN ||
-	       (name && !strncmp(string_pool_text(name, NULL), pipe, sizeof(pipe) - 1));
-}
 
 static void add_call(
 	struct calls *calls, struct process *process, const struct batch *b, uint32_t row)
@@ -149,7 +155,7 @@ static void set_call(
 		buf_printf(&text, "(%s)", string_pool_text(most->group, NULL));
 	}
 	workers->most.name = string_pool_intern(text.bytes, text.nr_bytes);
-	workers->most.is_call = true;
+	workers->most.what = LOADER_MOST_CALL;
 	workers->most.share_pct = 100 * (double)most->ns / (double)times->all_ns;
 	workers->most.bytes_per_s = (double)most->bytes * 1e9 / (double)most->ns;
 	buf_fini(&text);
@@ -192,6 +198,7 @@ static void set_code(struct loader_workers *workers, const struct idmap *places,
 	}
 	share_pct = nr ? cpu_pct * (double)most->sum.nr / (double)nr : 0;
 	if (nr >= CODE_PLACE_MIN_SAMPLES && share_pct >= MIN_MOST_PCT) {
+		workers->most.what = LOADER_MOST_CODE;
 		workers->most.name = most->place;
 		workers->most.share_pct = share_pct;
 	}
@@ -215,6 +222,87 @@ static void find_code(
 	idmap_fini(&places);
 }
 
+/* ---- their waits ---- */
+
+static struct wait_place *sum_waits(const struct headline *headline)
+{
+	struct wait_place *places = NULL;
+	int64_t nr;
+
+	for (size_t i = 0; i < headline->nr_processes; i++) {
+		struct process *process = headline->processes[i].process;
+
+		if (is_worker(&headline->processes[i], &nr)) {
+			code_samples_sum_thread_waits(process, process->pid, &places);
+		}
+	}
+	return places;
+}
+
+static void drop_queues(struct wait_place **places)
+{
+	struct wait_place *place, *next;
+
+	HASH_ITER(hh, *places, place, next)
+	{
+		if (is_of_queue(place->key.kind, place->key.object)) {
+			HASH_DEL(*places, place);
+			free(place);
+		}
+	}
+}
+
+/*
+ * Names the line that waits most, if it has more of the workers' time than what is named so far.
+ * Returns in how much of it they wait for something other than the loop, in percent; below 0:
+ * unknown.
+ */
+static double find_wait(const struct headline *headline, const struct cpu_times *times,
+	struct loader_workers *workers)
+{
+	struct wait_place *places = sum_waits(headline);
+	bool has_samples = places != NULL;
+	struct wait_sums sums;
+	double share_pct;
+
+	drop_queues(&places);
+	sums = wait_sums_of(places);
+	hash_free(places);
+	share_pct = 100 * (double)sums.top[0].sum.ns / (double)times->all_ns;
+	if (sums.top[0].sum.nr >= CODE_PLACE_MIN_SAMPLES && share_pct >= MIN_MOST_PCT &&
+		share_pct > workers->most.share_pct) {
+		workers->most.what = LOADER_MOST_WAIT;
+		workers->most.wait = sums.top[0].key;
+		workers->most.share_pct = share_pct;
+	}
+	return has_samples ? 100 * sums.ns / (double)times->all_ns : -1;
+}
+
+/* ---- all ---- */
+
+/* Workers that neither compute nor lack a CPU for most of the time. */
+static void find_blocked(const struct headline *headline, const struct cpu_times *times,
+	double cpu_pct, struct loader_workers *workers)
+{
+	double blocked_pct = workers->share_pct, wait_pct;
+
+	if (blocked_pct >= MIN_BLOCKED_PCT) {
+		workers->work = LOADER_IS_BLOCKED;
+		find_call(headline, times, workers);
+	}
+	if (workers->most.what == LOADER_MOST_CALL) {
+		return;
+	}
+	find_code(headline, cpu_pct, workers);
+	wait_pct = find_wait(headline, times, workers);
+	if (wait_pct >= 0 && cpu_pct + wait_pct < MIN_BUSY_PCT) {
+		workers->work = LOADER_WORK_UNKNOWN; /* they wait for the loop, too */
+	} else if (wait_pct >= 0 && blocked_pct < MIN_BLOCKED_PCT) {
+		workers->work = LOADER_IS_BUSY;
+		workers->share_pct = cpu_pct + wait_pct;
+	}
+}
+
 struct loader_workers loader_workers_of(
 	const struct headline *headline, const struct headline_figures *figures)
 {
@@ -234,12 +322,10 @@ struct loader_workers loader_workers_of(
 	} else if (cpu_pct >= MIN_COMPUTING_PCT) {
 		workers.work = workers.nr < workers.nr_most ? LOADER_COMPUTES : LOADER_FILLS_CPUS;
 		workers.share_pct = cpu_pct;
-	} else if (workers.share_pct >= MIN_BLOCKED_PCT) {
-		workers.work = LOADER_IS_BLOCKED;
-		find_call(headline, &sum, &workers);
+	} else {
+		find_blocked(headline, &sum, cpu_pct, &workers);
+		return workers;
 	}
-	if (workers.work != LOADER_WORK_UNKNOWN && workers.work != LOADER_IS_BLOCKED) {
-		find_code(headline, cpu_pct, &workers);
-	}
+	find_code(headline, cpu_pct, &workers);
 	return workers;
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the workers of data loaders do, by samples of their threads (cpu_waits.h). */
+/*
+ * What the workers of data loaders do: by samples of their threads (cpu_waits.h), of their code and
+ * of their waits, and by calls of the system where these were recorded.
+ */
 #ifndef REPORT_VERDICT_LOADER_WORKERS_H
 #define REPORT_VERDICT_LOADER_WORKERS_H
 
 #include "report/analysis/headline.h"
+#include "report/budget/code_samples.h"
 
 enum loader_work {
 	LOADER_WORK_UNKNOWN, /* the loop loads itself, there are no samples, or no clear answer */
@@ -11,6 +15,15 @@ enum loader_work {
 	LOADER_FILLS_CPUS,   /* the same, but there are as many workers as CPUs */
 	LOADER_LACKS_CPUS,   /* workers are ready to run and have no CPU */
 	LOADER_IS_BLOCKED,   /* they wait for something else, such as storage */
+	LOADER_IS_BUSY,	     /* they compute and wait in turn, but hardly for the loop */
+};
+
+/* What takes most of the workers' time. */
+enum loader_most {
+	LOADER_MOST_UNKNOWN, /* or nothing has enough of it to be named */
+	LOADER_MOST_CODE,    /* a line that they compute */
+	LOADER_MOST_CALL,    /* a call of the system, as recorded */
+	LOADER_MOST_WAIT,    /* a line that waits, by samples */
 };
 
 struct loader_workers {
@@ -18,12 +31,14 @@ struct loader_workers {
 	uint64_t nr;	  /* of a loader */
 	uint64_t nr_most; /* that find a CPU each, beside those of the other loops on the host */
 	double share_pct; /* of the workers' time */
-	/* What takes most of it, and enough to be named. */
+	/* What takes most of it. */
 	struct {
-		uint32_t name;	  /* of string_pool.h; 0: unknown */
-		bool is_call;	  /* as of os_files_group, "read(...)"; else as code_place has it */
-		double share_pct; /* of the workers' time */
-		double bytes_per_s; /* of a call */
+		enum loader_most what;
+		uint32_t
+			name; /* of string_pool.h: a place of code_place, or "read(/data/...tar)" */
+		struct wait_place_key wait; /* of LOADER_MOST_WAIT */
+		double share_pct;	    /* of the workers' time */
+		double bytes_per_s;	    /* of LOADER_MOST_CALL */
 	} most;
 };
 

@@ -14,6 +14,7 @@
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
 #include "report/verdict/code_text.h"
+#include "report/verdict/loader_text.h"
 
 /* An operator counts in the step in which it begins, so own times of one thread may exceed it. */
 #define OPERATORS_OVERLAP_SHARE 1e-3
@@ -25,7 +26,6 @@
 #define LINE_WIDTH 76u
 
 /* A slower rate would be shown as 0.0 MB/s. */
-#define MIN_SHOWN_BYTES_PER_S 1e5
 
 /* The share of waits for a CPU from which on a limit explains them, if it held threads as long. */
 #define MIN_HELD_SHARE 0.5
@@ -247,41 +247,6 @@ static void add_kernels_sentence(
 	add_longest(verdict, finding, "; largest: ", 2, out);
 }
 
-static const struct {
-	const char *what, *change;
-} loader_works[] = {
-	[LOADER_COMPUTES] = {"compute", "more of them"},
-	[LOADER_FILLS_CPUS] = {"compute", "cheaper samples or more CPUs"},
-	[LOADER_LACKS_CPUS] = {"lack a CPU", "more CPUs or cheaper samples"},
-	[LOADER_IS_BLOCKED] = {"are blocked", "more of them or faster storage"},
-};
-
-/*
- * As ", which are blocked 71 % of the time", or with what takes most of it. Of workers that lack a
- * CPU, that is what a sentence says.
- */
-static void add_loader_work(
-	const struct verdict *verdict, const struct code_words *words, struct buf *out)
-{
-	const struct loader_workers *workers = &verdict->workers;
-	size_t nr_bytes;
-	const char *most;
-
-	if (!workers->most.name || workers->work == LOADER_LACKS_CPUS) {
-		buf_printf(out, ", which %s %.0f %% of the time", loader_works[workers->work].what,
-			workers->share_pct);
-		return;
-	}
-	most = string_pool_text(workers->most.name, &nr_bytes);
-	buf_text(out, workers->most.is_call ? ", which are in " : ", which run ");
-	text_add_cut(out, most, nr_bytes, words->form.width);
-	if (workers->most.is_call || words->form.has_share) {
-		buf_printf(out, " %.0f %% of the time", workers->most.share_pct);
-	} else {
-		buf_text(out, " most"); /* its line is worth more than its share */
-	}
-}
-
 /* If workers loaded the data, the loop's thread would only wait. */
 static void add_loader(const struct verdict *verdict, const struct verdict_finding *finding,
 	const struct code_words *words, struct buf *out)
@@ -292,7 +257,7 @@ static void add_loader(const struct verdict *verdict, const struct verdict_findi
 
 	if (has_loader_work(verdict, finding)) {
 		buf_printf(out, "The %s waits for loader workers", who);
-		add_loader_work(verdict, words, out);
+		loader_text_add_work(&verdict->workers, &words->form, out);
 	} else if (words->waits.has_place) {
 		buf_text(out, own);
 		wait_add(&words->waits.sums, &words->form, ", waiting", out);
@@ -306,21 +271,12 @@ static void add_loader(const struct verdict *verdict, const struct verdict_findi
 	}
 }
 
-static const char *loader_change(
-	const struct verdict *verdict, const struct verdict_finding *finding)
-{
-	if (!has_loader_work(verdict, finding)) {
-		return "batches ready in time";
-	}
-	return verdict->workers.most.is_call ? "more of them"
-					     : loader_works[verdict->workers.work].change;
-}
-
 static void add_loader_change(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
 	const struct loader_workers *workers = &verdict->workers;
-	const char *change = loader_change(verdict, finding);
+	const char *change = has_loader_work(verdict, finding) ? loader_text_change(workers)
+							       : "batches ready in time";
 	char text[64];
 	uint64_t nr;
 
@@ -704,18 +660,6 @@ static void add_wait_places(
 	}
 }
 
-/* As "71.3 % of the workers' time in read(/data/...tar), 38.2 MB/s", or "at data.py(41): load". */
-static void add_loader_place(const struct verdict *verdict, struct buf *out)
-{
-	const struct loader_workers *workers = &verdict->workers;
-
-	buf_printf(out, "%.1f %% of the workers' time %s %s", workers->most.share_pct,
-		workers->most.is_call ? "in" : "at", string_pool_text(workers->most.name, NULL));
-	if (workers->most.bytes_per_s >= MIN_SHOWN_BYTES_PER_S) {
-		buf_printf(out, ", %.1f MB/s", workers->most.bytes_per_s / 1e6);
-	}
-}
-
 /* As "CPUs in use: 1.3 by other processes, 0.6 by this one"; of several ones, means. */
 static void add_cpu_use(const struct verdict *verdict, struct buf *out)
 {
@@ -737,8 +681,8 @@ void verdict_add_places(
 		add_gap_places(verdict, finding, costs_of[VERDICT_LAUNCH], out);
 	} else if (finding->cause == VERDICT_CPU) {
 		add_cpu_use(verdict, out);
-	} else if (has_loader_work(verdict, finding) && verdict->workers.most.name) {
-		add_loader_place(verdict, out);
+	} else if (has_loader_work(verdict, finding) && verdict->workers.most.what) {
+		loader_text_add_place(&verdict->workers, out);
 	} else if (finding->cause == VERDICT_GIL) {
 		add_code_places(verdict, finding, out);
 	} else if (costs_of[finding->cause]) {

@@ -75,7 +75,6 @@ static void add_samples(struct gen *gen, uint32_t nr, uint32_t task, uint32_t st
  */
 static void add_code(struct gen *gen)
 {
-	gen_py_file(gen, 1, "/home/me/data.py");
 	gen_py_code(gen, 1, 1, 7, "decode");
 	gen_py_code(gen, 2, 1, 20, "augment");
 	gen_py_stack(gen, 1, 0, 1, 9);
@@ -85,12 +84,57 @@ static void add_code(struct gen *gen)
 	add_samples(gen, 90, GEN_PID + 1, 2);
 }
 
-/*
- * One of two workers, for a second: percents of it on a CPU, and waiting for one. path: of the
- * files that it reads, NULL: it has samples of its code instead.
+/* Samples of waits of 10 ms each, at data.py(30), and of the queue at a line of Python's library.
  */
+struct waits {
+	uint8_t kind;
+	const char *call, *object;
+	uint32_t nr, nr_of_queue;
+};
+
+static void add_wait(
+	struct gen *gen, const struct waits *waits, uint64_t time, uint32_t task, uint32_t stack)
+{
+	uint32_t call = gen_string(gen, waits->call);
+	uint32_t object = waits->object ? gen_string(gen, waits->object) : 0;
+	struct gprof_row_wait_sample *row = gen_row(gen, GPROF_TABLE_wait_sample);
+
+	row->time = time;
+	row->ns = 10 * MS;
+	row->task = task;
+	row->kind = waits->kind;
+	row->syscall = call;
+	row->object = object;
+	row->py_stack = stack;
+}
+
+static void add_waits(struct gen *gen, const struct waits *waits)
+{
+	static const struct waits poll = {GPROF_OS_POLL, "poll", NULL, 0, 0};
+	static const struct waits read = {GPROF_OS_READ, "read", "pipe", 0, 0};
+
+	gen_py_code(gen, 3, 1, 28, "fetch");
+	gen_py_stack(gen, 3, 0, 3, 30);
+	for (uint32_t i = 0; i < waits->nr + waits->nr_of_queue; i++) {
+		const struct waits *queue = i % 2 ? &poll : &read;
+
+		add_wait(gen, i < waits->nr ? waits : queue, (20 + 10 * i) * MS, GEN_PID, 3);
+	}
+	for (uint32_t i = 0; i < 90; i++) {
+		add_wait(gen, waits, (20 + 10 * i) * MS, GEN_PID + 1, 3);
+	}
+}
+
+/* What a worker does: calls on files of that path, or samples of code, of waits, or both. */
+struct work {
+	const char *path;
+	bool has_code;
+	struct waits waits;
+};
+
+/* One of two workers, for a second: percents of it on a CPU, and waiting for one. */
 static struct process *worker(
-	uint64_t cpu_pct, uint64_t wait_pct, uint64_t nr_cpus, const char *path)
+	uint64_t cpu_pct, uint64_t wait_pct, uint64_t nr_cpus, const struct work *work)
 {
 	struct gen *gen = gen_open(streams_path("worker.gprof"));
 
@@ -112,10 +156,15 @@ static struct process *worker(
 		cpus->metric = GPROF_METRIC_PROCESS_ALLOWED_CPUS;
 		cpus->device = 255;
 	}
-	if (!path) {
+	gen_py_file(gen, 1, "/home/me/data.py");
+	if (work->has_code) {
 		add_code(gen);
-	} else if (*path) {
-		add_calls(gen, path);
+	}
+	if (work->path) {
+		add_calls(gen, work->path);
+	}
+	if (work->waits.call) {
+		add_waits(gen, &work->waits);
 	}
 	gen_close(gen, "exit");
 	return streams_process(streams_path("worker.gprof"));
@@ -137,7 +186,8 @@ static void says_of(struct process *loop, struct process *worker, const char *se
 static void says(const char *loader, uint64_t cpu_pct, uint64_t wait_pct, uint64_t nr_cpus,
 	const char *sentence)
 {
-	says_of(loop(loader), worker(cpu_pct, wait_pct, nr_cpus, ""), sentence);
+	says_of(loop(loader), worker(cpu_pct, wait_pct, nr_cpus, &(const struct work){NULL}),
+		sentence);
 }
 
 START_TEST(workers_that_compute_are_too_few_or_too_slow)
@@ -162,14 +212,16 @@ END_TEST
 
 START_TEST(the_line_that_workers_compute_is_named)
 {
-	says_of(loop(OF_WORKERS), worker(90, 5, 3, NULL),
+	const struct work code = {.has_code = true};
+
+	says_of(loop(OF_WORKERS), worker(90, 5, 3, &code),
 		"The loop waits for loader workers, which run data.py(9): decode 68 % of "
 		"the "
 		"time; more of them can save at most 8.000 ms per step (80.0 %)");
-	says_of(loop(OF_WORKERS), worker(90, 5, 2, NULL),
+	says_of(loop(OF_WORKERS), worker(90, 5, 2, &code),
 		"The loop waits for loader workers, which run data.py(9): decode most; cheaper "
 		"samples or more CPUs can save at most 8.000 ms per step (80.0 %)");
-	says_of(loop(OF_WORKERS), worker(5, 3, 2, NULL),
+	says_of(loop(OF_WORKERS), worker(5, 3, 2, &code),
 		"The loop waits for loader workers, which are blocked 92 % of the time; more of "
 		"them or faster storage can save at most 8.000 ms per step (80.0 %)");
 }
@@ -185,12 +237,70 @@ END_TEST
 
 START_TEST(the_call_that_blocks_them_is_named)
 {
-	says_of(loop(OF_WORKERS), worker(5, 3, 2, "/data"),
+	const struct work of_data = {.path = "/data"};
+	const struct work of_long = {.path = "/a/very/long/path/of/many/folders"};
+
+	says_of(loop(OF_WORKERS), worker(5, 3, 2, &of_data),
 		"The loop waits for loader workers, which are in read(/data/*.tar) 50 % of the "
 		"time; more of them can save at most 8.000 ms per step (80.0 %)");
-	says_of(loop(OF_WORKERS), worker(5, 3, 2, "/a/very/long/path/of/many/folders"),
+	says_of(loop(OF_WORKERS), worker(5, 3, 2, &of_long),
 		"The loop waits for loader workers, which are in read(/a/very/...lders/*.tar) 50 "
 		"% of the time; more of them can save at most 8.000 ms per step (80.0 %)");
+}
+END_TEST
+
+/* By samples; waits for the queue are not of the work. */
+START_TEST(what_workers_wait_for_is_named)
+{
+	struct work work = {
+		.waits = {GPROF_OS_READ, "read", "/data/train/*.jpg", .nr = 80, .nr_of_queue = 10}};
+
+	says_of(loop(OF_WORKERS), worker(5, 3, 2, &work),
+		"The loop waits for loader workers, which are in read(/data/train/*.jpg) 80 % of "
+		"the time; more of them can save at most 8.000 ms per step (80.0 %)");
+	work.waits = (struct waits){GPROF_OS_SLEEP, "clock_nanosleep", NULL, 80, 10};
+	says_of(loop(OF_WORKERS), worker(5, 3, 2, &work),
+		"The loop waits for loader workers, which wait at data.py(30), in "
+		"clock_nanosleep 80 % of the time; more of them can save at most 8.000 ms per "
+		"step (80.0 %)");
+	/* Where calls were recorded, these are all. */
+	work = (struct work){
+		.path = "/data", .waits = {GPROF_OS_READ, "read", "/data/train/*.jpg", .nr = 80}};
+	says_of(loop(OF_WORKERS), worker(5, 3, 2, &work),
+		"The loop waits for loader workers, which are in read(/data/*.tar) 50 % of the "
+		"time; more of them can save at most 8.000 ms per step (80.0 %)");
+}
+END_TEST
+
+START_TEST(workers_that_compute_and_wait_are_busy)
+{
+	struct work work = {.has_code = true,
+		.waits = {GPROF_OS_READ, "read", "/data/train/*.jpg", .nr = 25, .nr_of_queue = 5}};
+
+	says_of(loop(OF_WORKERS), worker(60, 5, 3, &work),
+		"The loop waits for loader workers, which run data.py(9): decode 45 % of the "
+		"time; more of them can save at most 8.000 ms per step (80.0 %)");
+	work.waits.nr = 50;
+	says_of(loop(OF_WORKERS), worker(40, 5, 3, &work),
+		"The loop waits for loader workers, which are in read(/data/train/*.jpg) 50 % of "
+		"the time; more of them can save at most 8.000 ms per step (80.0 %)");
+	work.has_code = false;
+	work.waits.nr = 25;
+	says_of(loop(OF_WORKERS), worker(60, 5, 3, &work),
+		"The loop waits for loader workers, which are busy 85 % of the time; more of "
+		"them can save at most 8.000 ms per step (80.0 %)");
+}
+END_TEST
+
+/* More workers would wait for the loop, too. */
+START_TEST(workers_that_wait_for_the_loop_are_no_cause)
+{
+	const struct work work = {
+		.waits = {GPROF_OS_READ, "read", "/data/train/*.jpg", .nr = 40, .nr_of_queue = 50}};
+
+	says_of(loop(OF_WORKERS), worker(5, 3, 2, &work),
+		"The loop waits for the data loader; batches ready in time would save 8.000 ms "
+		"per step (80.0 %)");
 }
 END_TEST
 
@@ -207,4 +317,6 @@ END_TEST
 
 UNIT_SUITE("report/loader_workers", workers_that_compute_are_too_few_or_too_slow,
 	the_line_that_workers_compute_is_named, workers_that_do_not_run_are_blocked,
-	the_call_that_blocks_them_is_named, what_is_not_clear_is_not_said)
+	the_call_that_blocks_them_is_named, what_workers_wait_for_is_named,
+	workers_that_compute_and_wait_are_busy, workers_that_wait_for_the_loop_are_no_cause,
+	what_is_not_clear_is_not_said)

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A line or a call says more than what workers do in general, so it stands in place of that. */
+#include "report/verdict/loader_text.h"
+
+#include "report/util/string_pool.h"
+#include "report/util/text.h"
+#include "report/verdict/wait_text.h"
+
+#define MIN_SHOWN_BYTES_PER_S 1e5
+
+static const struct {
+	const char *what, *change;
+} works[] = {
+	[LOADER_COMPUTES] = {"compute", "more of them"},
+	[LOADER_FILLS_CPUS] = {"compute", "cheaper samples or more CPUs"},
+	[LOADER_LACKS_CPUS] = {"lack a CPU", "more CPUs or cheaper samples"},
+	[LOADER_IS_BLOCKED] = {"are blocked", "more of them or faster storage"},
+	[LOADER_IS_BUSY] = {"are busy", "more of them"},
+};
+
+/* As "read(/data/...tar)": which files or peers they wait for says more than the line. */
+static void add_call(const struct loader_workers *workers, struct buf *out)
+{
+	const struct wait_place_key *wait = &workers->most.wait;
+
+	if (workers->most.what == LOADER_MOST_WAIT) {
+		buf_printf(out, "%s(%s)", string_pool_text(wait->call, NULL),
+			string_pool_text(wait->object, NULL));
+	} else {
+		buf_text(out, string_pool_text(workers->most.name, NULL));
+	}
+}
+
+static void add_most(
+	const struct loader_workers *workers, const struct code_form *form, struct buf *out)
+{
+	struct buf name = {0};
+
+	if (workers->most.what == LOADER_MOST_CODE) {
+		buf_text(out, ", which run ");
+		buf_text(&name, string_pool_text(workers->most.name, NULL));
+	} else if (workers->most.what == LOADER_MOST_CALL || workers->most.wait.object) {
+		buf_text(out, ", which are in ");
+		add_call(workers, &name);
+	} else {
+		buf_text(out, ", which wait");
+		wait_add_where(&workers->most.wait, form, out);
+	}
+	text_add_cut(out, name.bytes, name.nr_bytes, form->width);
+	buf_fini(&name);
+}
+
+/* Of workers that lack a CPU, that is what a sentence says. */
+void loader_text_add_work(
+	const struct loader_workers *workers, const struct code_form *form, struct buf *out)
+{
+	if (!workers->most.what || workers->work == LOADER_LACKS_CPUS) {
+		buf_printf(out, ", which %s %.0f %% of the time", works[workers->work].what,
+			workers->share_pct);
+		return;
+	}
+	add_most(workers, form, out);
+	if (workers->most.what != LOADER_MOST_CODE || form->has_share) {
+		buf_printf(out, " %.0f %% of the time", workers->most.share_pct);
+	} else {
+		buf_text(out, " most"); /* its line is worth more than its share */
+	}
+}
+
+/* Faster storage is one of several remedies for what is named, and its sentence is long. */
+const char *loader_text_change(const struct loader_workers *workers)
+{
+	return workers->most.what == LOADER_MOST_CALL || workers->most.what == LOADER_MOST_WAIT
+		       ? "more of them"
+		       : works[workers->work].change;
+}
+
+void loader_text_add_place(const struct loader_workers *workers, struct buf *out)
+{
+	buf_printf(out, "%.1f %% of the workers' time", workers->most.share_pct);
+	if (workers->most.what == LOADER_MOST_WAIT) {
+		wait_add_where(&workers->most.wait, &code_form_widest, out);
+		return;
+	}
+	buf_printf(out, " %s %s", workers->most.what == LOADER_MOST_CALL ? "in" : "at",
+		string_pool_text(workers->most.name, NULL));
+	if (workers->most.bytes_per_s >= MIN_SHOWN_BYTES_PER_S) {
+		buf_printf(out, ", %.1f MB/s", workers->most.bytes_per_s / 1e6);
+	}
+}
