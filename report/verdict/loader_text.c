@@ -7,6 +7,7 @@
 #include "report/verdict/wait_text.h"
 
 #define MIN_SHOWN_BYTES_PER_S 1e5
+#define MIN_MOSTLY_PCT	      50
 
 static const struct {
 	const char *what, *change;
@@ -31,22 +32,37 @@ static void add_call(const struct loader_workers *workers, struct buf *out)
 	}
 }
 
+/* With its share only if the form has one: the line is worth more. */
+static void add_wait(
+	const struct loader_workers *workers, const struct code_form *form, struct buf *out)
+{
+	bool is_most = !form->has_share && workers->most.share_pct >= MIN_MOSTLY_PCT;
+
+	buf_text(out, is_most ? ", which mostly wait" : ", which wait");
+	wait_add_where(&workers->most.wait, form, out);
+	if (form->has_share) {
+		buf_printf(out, " %.0f %% of the time", workers->most.share_pct);
+	}
+}
+
 static void add_most(
 	const struct loader_workers *workers, const struct code_form *form, struct buf *out)
 {
+	bool is_code = workers->most.what == LOADER_MOST_CODE;
 	struct buf name = {0};
 
-	if (workers->most.what == LOADER_MOST_CODE) {
-		buf_text(out, ", which run ");
+	if (is_code) {
 		buf_text(&name, string_pool_text(workers->most.name, NULL));
-	} else if (workers->most.what == LOADER_MOST_CALL || workers->most.wait.object) {
-		buf_text(out, ", which are in ");
-		add_call(workers, &name);
 	} else {
-		buf_text(out, ", which wait");
-		wait_add_where(&workers->most.wait, form, out);
+		add_call(workers, &name);
 	}
+	buf_text(out, is_code ? ", which run " : ", which are in ");
 	text_add_cut(out, name.bytes, name.nr_bytes, form->width);
+	if (!is_code || form->has_share) {
+		buf_printf(out, " %.0f %% of the time", workers->most.share_pct);
+	} else {
+		buf_text(out, " most"); /* its line is worth more than its share */
+	}
 	buf_fini(&name);
 }
 
@@ -59,11 +75,10 @@ void loader_text_add_work(
 			workers->share_pct);
 		return;
 	}
-	add_most(workers, form, out);
-	if (workers->most.what != LOADER_MOST_CODE || form->has_share) {
-		buf_printf(out, " %.0f %% of the time", workers->most.share_pct);
+	if (workers->most.what == LOADER_MOST_WAIT && !workers->most.wait.object) {
+		add_wait(workers, form, out);
 	} else {
-		buf_text(out, " most"); /* its line is worth more than its share */
+		add_most(workers, form, out);
 	}
 }
 

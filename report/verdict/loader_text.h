@@ -11,7 +11,7 @@
 /*
  * As ", which are blocked 71 % of the time", or with what takes most of it, as ", which run
  * data.py(9): decode 68 % of the time", ", which are in read(/data/...tar) 71 % of the time" or
- * ", which wait at data.py(9): fetch, in clock_nanosleep 71 % of the time".
+ * ", which mostly wait at data.py(9), in clock_nanosleep".
  */
 void loader_text_add_work(
 	const struct loader_workers *workers, const struct code_form *form, struct buf *out);

@@ -260,9 +260,8 @@ START_TEST(what_workers_wait_for_is_named)
 		"the time; more of them can save at most 8.000 ms per step (80.0 %)");
 	work.waits = (struct waits){GPROF_OS_SLEEP, "clock_nanosleep", NULL, 80, 10};
 	says_of(loop(OF_WORKERS), worker(5, 3, 2, &work),
-		"The loop waits for loader workers, which wait at data.py(30), in "
-		"clock_nanosleep 80 % of the time; more of them can save at most 8.000 ms per "
-		"step (80.0 %)");
+		"The loop waits for loader workers, which mostly wait at data.py(30): fetch, in "
+		"clock_nanosleep; more of them can save at most 8.000 ms per step (80.0 %)");
 	/* Where calls were recorded, these are all. */
 	work = (struct work){
 		.path = "/data", .waits = {GPROF_OS_READ, "read", "/data/train/*.jpg", .nr = 80}};

@@ -4,7 +4,7 @@ A training on the CPU by PyTorch with one trouble: planted_torch.py CAUSE [INIT-
 
     loader10, loader60   the loader has no workers, and takes about so many percent of the step for a batch
     workers              the loader has two workers, which sleep for twice as long as the step takes
-    storage              the same, and they read from a slow file instead
+    storage, slow        the same, and they read from a slow file instead, whose calls of the system are recorded, or not
     code                 Python works and waits between operators, in a range named "tokenize"
     gil, process         a thread parses JSON all the time, or a process does; between operators the loop polls, which gives
                          Python's lock away
@@ -40,7 +40,7 @@ STEPS, BATCH = 12, 4
 MEASURED = slice(4, 11)
 WORK_S, CODE_S, LOG_S, LATE_S = 0.2, 0.1, 0.1, 0.2
 COMPILE_S = 0.15
-LOADER_S = {"loader10": 0.0224, "loader60": 0.3, "workers": 0.8, "storage": 0.8}
+LOADER_S = {"loader10": 0.0224, "loader60": 0.3, "workers": 0.8, "storage": 0.8, "slow": 0.8}
 WORDS, PRODUCTS = 10_000, 32
 CROWD, CROWDED_NS = 2 * os.cpu_count(), 100_000_000
 PARSERS = {"gil": (threading.Thread, threading.Event()), "process": (multiprocessing.Process, multiprocessing.Event())}
@@ -74,7 +74,7 @@ class Batches(Dataset):
         return STEPS * BATCH
 
     def __getitem__(self, i):
-        if cause == "storage":
+        if cause in ("storage", "slow"):
             os.read(slow, 1)
         elif cause in LOADER_S:
             time.sleep(LOADER_S[cause] / BATCH)
@@ -143,14 +143,14 @@ if rank is not None:
     dist.init_process_group("gloo", init_method=sys.argv[2], rank=rank, world_size=2)
     model = nn.parallel.DistributedDataParallel(model)
 optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
-if cause == "storage":
+if cause in ("storage", "slow"):
     folder = tempfile.TemporaryDirectory()
     path = os.path.join(folder.name, "slow.bin")
     os.mkfifo(path)
     slow = os.open(path, os.O_RDWR)
     feeder = multiprocessing.Process(target=feed, args=(path,), daemon=True)
     feeder.start()
-batches = iter(DataLoader(Batches(), batch_size=BATCH, num_workers=2 if cause in ("workers", "storage") else 0))
+batches = iter(DataLoader(Batches(), batch_size=BATCH, num_workers=2 if cause in ("workers", "storage", "slow") else 0))
 if cause in PARSERS:
     start, is_over = PARSERS[cause]
     parser = start(target=parse, args=(is_over,))
@@ -181,7 +181,7 @@ sys.stdout.flush()
 if cause in PARSERS:
     is_over.set()
     parser.join()
-if cause == "storage":
+if cause in ("storage", "slow"):
     feeder.terminate()
 if rank is not None:
     os._exit(0)
