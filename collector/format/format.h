@@ -155,7 +155,7 @@ enum gprof_fact {
 		"a stack of machine code, named by its id: its innermost frame and the "           \
 		"stack of the others")                                                             \
 	T(55, cpu_sample, GPROF_IS_EVENT | GPROF_IN_OWN_STEP,                                      \
-		"a sample of a thread that ran on a CPU in user mode")                             \
+		"a sample of a thread that ran on a CPU")                                          \
 	T(56, os_call, GPROF_FACTS_HOST, "a call of the C library that may wait")                  \
 	T(57, os_count, 0, "such calls that are only counted, of a function")                      \
 	T(58, nccl_op, GPROF_IN_OWN_STEP,                                                          \

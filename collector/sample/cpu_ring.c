@@ -25,6 +25,22 @@
 /* The kernel's own, where /proc does not show it. */
 #define DEFAULT_MLOCK_KB 516u
 
+/* The kernel refuses samples of itself to users where perf_event_paranoid is above 1. */
+static struct {
+	bool is_user_only;
+	bool is_known; /* a thread has an event */
+} mode;
+
+void cpu_ring_begin(void)
+{
+	mode.is_user_only = mode.is_known = false;
+}
+
+bool cpu_ring_has_kernel(void)
+{
+	return !mode.is_user_only;
+}
+
 /* Does not ask for more frames than an administrator allows. */
 static int open_event(const struct cpu_ring_want *want)
 {
@@ -33,7 +49,7 @@ static int open_event(const struct cpu_ring_want *want)
 		.config = PERF_COUNT_SW_TASK_CLOCK,
 		.sample_period = want->period_ns,
 		.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN,
-		.exclude_kernel = 1,
+		.exclude_kernel = mode.is_user_only,
 		.exclude_hv = 1,
 		.exclude_callchain_kernel = 1,
 		.comm = 1,
@@ -48,6 +64,19 @@ static int open_event(const struct cpu_ring_want *want)
 		fd = syscall(SYS_perf_event_open, &attr, want->tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	}
 	return fd < 0 ? -errno : (int)fd;
+}
+
+/* Samples of all threads stand for the same. */
+static int open_event_as_allowed(const struct cpu_ring_want *want)
+{
+	int fd = open_event(want);
+
+	if ((fd == -EACCES || fd == -EPERM) && !mode.is_known && !mode.is_user_only) {
+		mode.is_user_only = true;
+		fd = open_event(want);
+	}
+	mode.is_known = mode.is_known || fd >= 0;
+	return fd;
 }
 
 /*
@@ -84,7 +113,7 @@ static void ask_for_signal(struct private_fd *held, int tid)
 int cpu_ring_open(struct perf_event_mmap_page **ring, const struct cpu_ring_want *want)
 {
 	struct private_fd held;
-	int fd = open_event(want);
+	int fd = open_event_as_allowed(want);
 
 	if (fd < 0) {
 		return fd;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The kernel's buffer of one thread, in which it writes a record for each sample (perf_event_open,
- * a software clock, user mode only). For the drain thread.
+ * a software clock). For the drain thread.
  */
 #ifndef COLLECTOR_SAMPLE_CPU_RING_H
 #define COLLECTOR_SAMPLE_CPU_RING_H
@@ -27,8 +27,14 @@ struct cpu_ring_want {
 /* The kernel sends none of these, and hardly any program does. */
 #define CPU_RING_SIGNAL SIGSTKFLT
 
+/* Before the first thread, also in a forked child. */
+void cpu_ring_begin(void);
+
 /* Returns 0 or -errno. Uses no descriptor after it. */
 int cpu_ring_open(struct perf_event_mmap_page **ring, const struct cpu_ring_want *want);
+
+/* After the first thread: do samples stand for the time of threads in the kernel, too? */
+bool cpu_ring_has_kernel(void);
 
 /* The bytes that the user may lock are used by a buffer of that size. */
 size_t cpu_ring_locked_bytes(uint32_t ring_bytes);

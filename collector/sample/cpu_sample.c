@@ -45,6 +45,7 @@
 #include "collector/step/step.h"
 #include "collector/stream/batch.h"
 #include "collector/stream/dictionary.h"
+#include "collector/stream/facts.h"
 #include "collector/util/clock.h"
 #include "collector/util/config.h"
 #include "collector/util/cpus.h"
@@ -657,21 +658,12 @@ static bool catch_python(void)
 }
 
 /*
- * Is it ready to run, though not on a CPU? Threads often lose theirs at the end of a system call,
- * so their lines would have too large a share. Where this one has the only CPU, nothing else helps.
+ * Threads often lose their CPU at the end of a system call, so their lines would have too large a
+ * share if all that are ready counted. Where this one has the only CPU, nothing else helps.
  */
-static bool is_ready(const struct thread *thread, uint64_t owed_ns)
+static bool is_late(const struct thread *thread, uint64_t owed_ns)
 {
-	char path[64], text[64];
-	const char *after_name;
-
-	if (owed_ns < LATE_PERIODS * state.period_ns) {
-		return false;
-	}
-	log_format(path, sizeof(path), "/proc/self/task/%u/stat", thread->tid);
-	file_text_read(path, text, sizeof(text));
-	after_name = strrchr(text, ')');
-	return after_name && !strncmp(after_name, ") R", 3);
+	return owed_ns >= LATE_PERIODS * state.period_ns && task_is_ready(thread->tid);
 }
 
 /*
@@ -693,7 +685,7 @@ static void look_at_thread(struct thread *thread, bool is_wanted)
 	moment->is_read = result == PYTHON_READ_STACK;
 	if (!is_wanted) {
 		thread->cpu_ns = before_ns;
-	} else if (clock_thread_cpu_ns(thread->tid) > before_ns || is_ready(thread, owed_ns)) {
+	} else if (clock_thread_cpu_ns(thread->tid) > before_ns || is_late(thread, owed_ns)) {
 		nr = owed_ns / state.period_ns;
 		nr = nr < MAX_AT_ONCE ? nr : MAX_AT_ONCE;
 		thread->cpu_ns += nr * state.period_ns;
@@ -792,11 +784,13 @@ void cpu_sample_init(void)
 		find_ring_bytes(2 * hz, CPU_RING_RECORD_BYTES, state.max_locked_bytes);
 	state.period_ns = 1000000000u / hz;
 	state.is_running = true;
+	cpu_ring_begin();
 	new_threads_want(true);
 	/* Now, while the program waits for the start: files that are opened later take low numbers.
 	 */
 	state.now = clock_take_anchor();
 	scan(state.now.monotonic_ns);
+	facts_add_number("cpu_samples.has_kernel", state.is_refused || cpu_ring_has_kernel());
 }
 
 bool cpu_sample_catch(void)

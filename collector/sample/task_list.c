@@ -2,7 +2,11 @@
 /* The directory has a link for each thread, which a look at it tells without a descriptor. */
 #include "collector/sample/task_list.h"
 
+#include <string.h>
+
 #include "collector/util/dir.h"
+#include "collector/util/file_text.h"
+#include "collector/util/log.h"
 
 /* One thread may end as another one begins. */
 #define MAX_AGE_NS 10000000000u
@@ -31,4 +35,15 @@ bool task_list_read(uint64_t now_ns, void (*look)(void *context, const char *nam
 void task_list_forget(void)
 {
 	state = (struct task_list_state){.nr_links = 0};
+}
+
+bool task_is_ready(uint32_t tid)
+{
+	char path[64], text[64];
+	const char *after_name;
+
+	log_format(path, sizeof(path), "%s/%u/stat", tasks, tid);
+	file_text_read(path, text, sizeof(text));
+	after_name = strrchr(text, ')');
+	return after_name && !strncmp(after_name, ") R", 3);
 }

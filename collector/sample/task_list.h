@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel's list of the process's threads. For the drain thread. */
+/* What the kernel says of the process's threads in /proc. For the drain thread. */
 #ifndef COLLECTOR_SAMPLE_TASK_LIST_H
 #define COLLECTOR_SAMPLE_TASK_LIST_H
 
@@ -15,5 +15,8 @@ bool task_list_read(uint64_t now_ns, void (*look)(void *context, const char *nam
 
 /* The next reading is the first one. */
 void task_list_forget(void);
+
+/* Is it ready to run, on a CPU or not? */
+bool task_is_ready(uint32_t tid);
 
 #endif

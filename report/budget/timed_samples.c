@@ -6,6 +6,11 @@
 
 #include "report/util/buf.h"
 
+bool cpu_samples_have_kernel(const struct process *process)
+{
+	return process_number(process, "cpu_samples.has_kernel") == 1;
+}
+
 struct timed_sample timed_sample_of(
 	struct process *process, const struct batch *batch, uint32_t row)
 {

@@ -28,6 +28,12 @@ struct timed_samples {
 		COL_BIT(COL_cpu_sample_task) | COL_BIT(COL_cpu_sample_native_stack) | \
 		COL_BIT(COL_cpu_sample_py_stack))
 
+/*
+ * Do CPU samples of the process stand for its time in the kernel, too? Not where the kernel refuses
+ * samples of itself, nor in older streams.
+ */
+bool cpu_samples_have_kernel(const struct process *process);
+
 /* Returns a row of such a batch. */
 struct timed_sample timed_sample_of(
 	struct process *process, const struct batch *batch, uint32_t row);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "report/analysis/view.h"
+#include "report/budget/timed_samples.h"
 #include "report/model/frame_sums.h"
 #include "report/model/mixed_stack.h"
 
@@ -14,6 +15,8 @@ struct cpu_view {
 	uint64_t nr_python,
 		nr_unread; /* samples with Python frames; with ones that were not read */
 	uint64_t nr_own;   /* samples that gprof took, and not the kernel */
+	uint64_t nr_user;  /* that stand for time in user mode alone */
+	bool is_user_only; /* those of the process that is read */
 };
 
 static const struct scan_want wants[] = {
@@ -27,7 +30,7 @@ static void begin(void *context, struct process *process)
 {
 	struct cpu_view *view = context;
 
-	(void)process;
+	view->is_user_only = !cpu_samples_have_kernel(process);
 	frame_sums_begin(&view->sums);
 }
 
@@ -45,6 +48,7 @@ static void on_batch(void *context, struct process *process, const struct batch 
 		view->nr_unread += mixed_stack_lacks_python(stack);
 		view->nr_own += !b->col[COL_cpu_sample_native_stack][i] &&
 				b->col[COL_cpu_sample_py_stack][i];
+		view->nr_user += view->is_user_only;
 		view->nr++;
 		view->ns += b->col[COL_cpu_sample_ns][i];
 	}
@@ -114,9 +118,12 @@ static void fill_table(void *state, struct table *table)
 	}
 	table_note(table,
 		"Times are estimates: %" PRIu64
-		" samples, each of which stands for %.1f ms of CPU time in user mode. Callers are "
+		" samples, each of which stands for %.1f ms of CPU time%s. Callers are "
 		"known where code has frame pointers.",
-		view->nr, (double)view->ns / (double)view->nr / 1e6);
+		view->nr, (double)view->ns / (double)view->nr / 1e6,
+		!view->nr_user		    ? ", in the kernel, too"
+		: view->nr_user == view->nr ? " in user mode"
+					    : ", of some processes in user mode alone");
 	if (view->nr_own) {
 		table_note(table,
 			"Of these, gprof took %" PRIu64
@@ -145,8 +152,9 @@ VIEW(cpu, 354) = {
 	.name = "cpu",
 	.subject = VIEW_ABOUT_HOST,
 	.help = "functions in which the CPU spent its time, by samples",
-	.about = "Shares are of all CPU samples of the table. Samples are of user mode, on all "
-		 "threads of the process but gprof's own; time in the kernel has none. A function "
+	.about = "Shares are of all CPU samples of the table. Samples are of all threads of the "
+		 "process but gprof's own. Where kernel.perf_event_paranoid is above 1 for users, "
+		 "they are of user mode, and time in the kernel has none. A function "
 		 "counts once in a stack, however often it is there. Of threads that run Python, "
 		 "a stack is Python's frames and the machine code that the innermost one has "
 		 "called; without frame pointers in the interpreter, only the innermost function "

@@ -55,7 +55,7 @@ static struct code_found find_code(
 	const struct verdict *verdict, const struct verdict_finding *finding, enum code_part part)
 {
 	double least_ns = MIN_CODE_SHARE * time_of(verdict, finding);
-	struct code_found found = {.is_waiting = true};
+	struct code_found found = {.is_waiting = true, .has_kernel = true};
 	struct code_sum all = {0};
 	struct idmap places;
 	uint64_t period_ns = 0;
@@ -70,6 +70,7 @@ static struct code_found find_code(
 				code_samples_sum(at->code, CODE_AFTER_WAIT, &places, &all);
 			}
 			period_ns = code_samples_period_ns(at->code);
+			found.has_kernel &= cpu_samples_have_kernel(at->process);
 		}
 		/* Missing samples do not show that a thread waited. */
 		if (at->is_main && (!at->code || !code_samples_period_ns(at->code) ||

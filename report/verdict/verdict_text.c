@@ -328,8 +328,9 @@ static void add_user(const struct verdict *verdict, const struct code_words *wor
 			words->code.top[0].is_python ? "Python code" : "code outside of operators");
 		code_add(&words->code, &words->form, "its CPU samples", out);
 	} else if (words->code.is_waiting) {
-		buf_printf(out, "The %s mostly waits or is in the kernel",
-			verdict->figures.has_gpu ? "GPU waits while the host" : "loop");
+		buf_printf(out, "The %s mostly waits%s",
+			verdict->figures.has_gpu ? "GPU waits while the host" : "loop",
+			words->code.has_kernel ? "" : " or is in the kernel");
 	} else if (verdict->figures.has_gpu && !verdict->figures.has_operators) {
 		buf_printf(out, "The GPU waits for what the host does between its calls of %s",
 			verdict->figures.maker == DEVICE_MAKER_AMD     ? "HIP"
@@ -338,6 +339,20 @@ static void add_user(const struct verdict *verdict, const struct code_words *wor
 	} else {
 		buf_printf(out, "The %s code outside of operators, such as Python", what);
 	}
+}
+
+static const char *user_change(const struct verdict *verdict, const struct code_words *words)
+{
+	const struct code_found *code = &words->code;
+
+	if (names_waits(verdict, words)) {
+		return words->waits.is_for_gil	 ? "using processes"
+		       : words->waits.is_at_line ? "waiting less there"
+						 : "waiting less";
+	}
+	return code->is_waiting && code->has_kernel && !verdict->is_in_operators
+		       ? "waiting less"
+		       : "doing less there";
 }
 
 /* What keeps the loop from a CPU: a limit of its container, or whatever uses most CPU time. */
@@ -517,12 +532,7 @@ static void add_sentence(const struct verdict *verdict, const struct verdict_fin
 		return;
 	case VERDICT_USER:
 		add_user(verdict, words, out);
-		add_change(verdict, finding,
-			!names_waits(verdict, words) ? "doing less there"
-			: words->waits.is_for_gil    ? "using processes"
-			: words->waits.is_at_line    ? "waiting less there"
-						     : "waiting less",
-			out);
+		add_change(verdict, finding, user_change(verdict, words), out);
 		return;
 	case VERDICT_COPIES:
 		buf_text(out, "The GPU waits for copies to it");

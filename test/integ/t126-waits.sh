@@ -18,7 +18,7 @@ waits()
 	rm -rf "$GPROF_DIR"
 	record python3 "$T/loop.py" "$cause" ${5:+"$5"}
 	is 0 "$rc" "exit status of $cause"
-	own=$(cat "$T/out")
+	read -r own computed <"$T/out"
 	summary findings,wait-lines,cpu-lines
 	is python_host "$(query '.findings.rows[0].cause')" "first finding of $cause"
 	ok grep -qE "^$sentence can save at most " <<<"$(query '.findings.rows[0].sentence')"
@@ -51,4 +51,21 @@ waits parse "$(line_of gil)" "The host waits for Python's lock \(GIL\)(, which o
 # Where the machine is busy, the holder waits for a CPU for longer than it runs, and is not said to run.
 busy=$(query "[.cpu_lines.rows[] | select(.line == $(line_of parse)).total_ns] | add / 1000000 | round")
 [ "$busy" -lt $((own * 6 / 10)) ] || ok grep -qE "^The host waits for Python's lock \(GIL\) $holders; " <<<"$(query '.findings.rows[0].sentence')"
+
+# Where the kernel samples itself, what it does on behalf of the loop has a line, too.
+line=$(line_of kernel)
+rm -rf "$GPROF_DIR"
+record python3 "$T/loop.py" kernel "$T/data"
+is 0 "$rc" "exit status of kernel"
+read -r own computed <"$T/out"
+if [ "$("$REPORT" info "$GPROF_DIR" 2>/dev/null | awk '$1 == "cpu_samples.has_kernel" { print $2 }')" = 1 ]; then
+	summary findings,cpu-lines,cpu-threads
+	is python_host "$(query '.findings.rows[0].cause')" "first finding of kernel"
+	is $line "$(query '.cpu_lines.rows[0].line')" "the line with most samples"
+	busy=$(query "[.cpu_threads.rows[] | select(.tid == .pid).cpu_ns] | add / 1000000 | round")
+	[ "$busy" -ge $((computed * 9 / 10 - 50)) ] && [ "$busy" -le $((computed * 11 / 10 + 300)) ] ||
+		mismatch "not as expected: the thread computes $busy ms by samples, measured $computed"
+	[ "$computed" -lt $((own * 6 / 10)) ] ||
+		ok grep -qE "^The GPU waits for Python code(, .*)? at loop.py\($line\)(: wait_kernel)?; doing less there can save at most " <<<"$(query '.findings.rows[0].sentence')"
+fi
 finish

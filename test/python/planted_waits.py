@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""planted_waits.py sleep|read|child|lock|gil|parse [FOLDER]
+"""planted_waits.py sleep|read|child|lock|gil|parse|kernel [FOLDER]
 
 A loop that gives the GPU work and then waits for one thing, at the line with its name: a sleep; a
 file in FOLDER on slow storage (a pipe that is filled late); a child process; a lock that other
 threads keep; the interpreter's lock, which C code of another thread keeps, or another thread that
-parses. Prints the milliseconds that it waited, by its own clock.
+parses; or for the kernel, which copies a file that is in memory. Prints the milliseconds that it
+waited, by its own clock, and the CPU time that it used meanwhile.
 """
 import ctypes
 import json
@@ -20,6 +21,7 @@ runtime = (ctypes.PyDLL if cause in ("gil", "parse") else ctypes.CDLL)("libcudar
 device, host = ctypes.c_void_p(), ctypes.create_string_buffer(4096)
 release = ctypes.CDLL(None).usleep
 lock = threading.Lock()
+buffer = bytearray(64 << 20 if cause == "kernel" else 0)
 is_over = False
 
 
@@ -51,6 +53,10 @@ def wait_gil(_):
 
 
 wait_parse = wait_gil
+
+
+def wait_kernel(file):
+    os.preadv(file, [buffer], 0)  # LINE kernel
 
 
 def fill(path):
@@ -90,6 +96,10 @@ def prepare(folder=None):
         os.mkfifo(path)
         beside(fill, path)
         return os.open(path, os.O_RDONLY)
+    if cause == "kernel":
+        file = os.open(os.path.join(folder, "cached.bin"), os.O_RDWR | os.O_CREAT)
+        os.pwrite(file, buffer, 0)
+        return file
     if cause in ("lock", "gil", "parse"):
         beside(globals()["keep_" + cause])
     return None
@@ -99,15 +109,16 @@ def main():
     global is_over
     runtime.cudaMalloc(ctypes.byref(device), 4096)
     thing = prepare(*sys.argv[2:])
-    waited = 0.0
+    waited = computed = 0.0
     until = time.monotonic() + 3
     while time.monotonic() < until:
         compute()
-        begin = time.monotonic()
+        begin, cpu_begin = time.monotonic(), time.thread_time()
         globals()["wait_" + cause](thing)
         waited += time.monotonic() - begin
+        computed += time.thread_time() - cpu_begin
     is_over = True
-    print(round(waited * 1000))
+    print(round(waited * 1000), round(computed * 1000))
 
 
 main()
