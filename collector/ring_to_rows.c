@@ -16,6 +16,7 @@
 #include "collector/ring/kernel_names.h"
 #include "collector/step/period.h"
 #include "collector/stream/batch.h"
+#include "collector/stream/calls.h"
 #include "collector/stream/dictionary.h"
 #include "collector/stream/stream.h"
 #include "collector/util/loss.h"
@@ -130,12 +131,31 @@ _Static_assert(offsetof(struct gprof_row_api_launch, shape) ==
 		       offsetof(struct gprof_row_ring_launch, shared_bytes),
 	"copied as one piece");
 
-static void take_copy(const struct gprof_row_head *head)
+static void take_copy(struct ring_thread *thread, const struct gprof_row_head *head)
 {
 	const struct gprof_row_api_copy *r = (const struct gprof_row_api_copy *)head;
 
+	thread->has_launched = true;
 	if (period_is_wanted && (r->copy_kind == COPY_TO_DEVICE || r->copy_kind == COPY_TO_HOST)) {
 		period_launched(r->thread, PERIOD_COPY | r->copy_kind, r->begin);
+	}
+	batch_point(head->table, head);
+}
+
+/*
+ * CUPTI alone sees the calls of a runtime that is linked statically; their names tell what they do.
+ */
+static bool starts_work(uint32_t call)
+{
+	const char *name = calls_name(call);
+
+	return name && (strstr(name, "Launch") || strstr(name, "Memcpy") || strstr(name, "Memset"));
+}
+
+static void take_call(struct ring_thread *thread, const struct gprof_row_head *head)
+{
+	if (!thread->has_launched) {
+		thread->has_launched = starts_work(((const struct gprof_row_api *)head)->call);
 	}
 	batch_point(head->table, head);
 }
@@ -225,7 +245,14 @@ void ring_to_rows_add(void *context, struct ring_thread *thread, const struct gp
 		take_launch(thread, head);
 		break;
 	case GPROF_TABLE_api_copy:
-		take_copy(head);
+		take_copy(thread, head);
+		break;
+	case GPROF_TABLE_api:
+		take_call(thread, head);
+		break;
+	case GPROF_TABLE_api_launch: /* of a graph */
+		thread->has_launched = true;
+		batch_point(head->table, head);
 		break;
 	case GPROF_TABLE_nccl:
 		take_nccl(head);

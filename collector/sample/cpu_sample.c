@@ -390,18 +390,22 @@ static void find_python(void)
 	}
 }
 
-/* A thread that begins during the scan is in the next one. */
+/*
+ * A thread that begins during the scan is in the next one. That Python is found takes long, and
+ * happens once.
+ */
 static void scan(uint64_t now_ns)
 {
-	uint64_t before_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t before_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID), cost_ns;
+	bool had_python = state.python != NULL;
 
 	state.next = state.nr_more = 0;
 	if (task_list_read(now_ns, look_at_task, NULL)) {
 		drop_ended();
 	}
 	find_python();
-	state.scan_due_ns =
-		now_ns + (clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns) * COST_PARTS;
+	cost_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
+	state.scan_due_ns = now_ns + (had_python || !state.python ? cost_ns * COST_PARTS : 0);
 }
 
 /* ---- samples ---- */

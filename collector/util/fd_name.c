@@ -65,6 +65,9 @@ static size_t local_name(char *name, const union any_address *address, socklen_t
 	if (length && !*path) { /* an abstract one */
 		return log_format(name, FD_NAME_BYTES, "unix:@%.*s", (int)length - 1, path + 1);
 	}
+	if (!length) {
+		return log_format(name, FD_NAME_BYTES, "unix socket"); /* as of socketpair */
+	}
 	return log_format(name, FD_NAME_BYTES, "unix:%.*s", (int)length, path);
 }
 
