@@ -89,23 +89,27 @@ double wait_sums_pct(const struct wait_sums *sums, size_t i)
 	return sums->ns > 0 ? 100 * (double)sums->top[i].sum.ns / sums->ns : 0;
 }
 
-/* As ", in read of /data/a.tar", ", in wait4 (for a child process)", ", for Python's lock (GIL)".
- */
+/* What the thread waits for, where that says more than the call. */
+static const char *purpose_of(uint32_t kind)
+{
+	return kind == GPROF_OS_FAULT	  ? ", in page faults"
+	       : kind == GPROF_OS_WAIT	  ? ", for a lock or a thread"
+	       : kind == GPROF_OS_PROCESS ? ", for a child process"
+					  : NULL;
+}
+
+/* As ", in read of /data/a.tar", ", for a child process", ", for Python's lock (GIL)". */
 static void add_what(const struct wait_place_key *key, unsigned int object_width, struct buf *out)
 {
-	const char *call = string_pool_text(key->call, NULL);
+	const char *call = string_pool_text(key->call, NULL), *purpose = purpose_of(key->kind);
 
-	if (key->kind == GPROF_OS_FAULT) {
-		buf_text(out, ", in page faults");
+	if (purpose) {
+		buf_text(out, purpose);
 		return;
 	}
 	buf_text(out, key->kind == GPROF_OS_GIL ? ", for " : ", in ");
 	text_add_shown(out, call, strlen(call), VERDICT_NAME_WIDTH);
-	if (key->kind == GPROF_OS_WAIT) {
-		buf_text(out, " (for a lock or a thread)");
-	} else if (key->kind == GPROF_OS_PROCESS) {
-		buf_text(out, " (for a child process)");
-	} else if (key->object && object_width) {
+	if (key->object && object_width) {
 		size_t nr_bytes;
 		const char *object = string_pool_text(key->object, &nr_bytes);
 

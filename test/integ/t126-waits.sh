@@ -29,21 +29,21 @@ waits()
 	[ "$cost" -ge $((own * 3 / 4)) ] && [ "$cost" -le $((own * 11 / 10 + 100)) ] || mismatch "not as expected: $cause waits $cost ms by samples, measured $own"
 }
 
-# waits_at CAUSE CALL PLACE [FOLDER]
+# waits_at CAUSE WHAT PLACE [FOLDER]
 waits_at()
 {
 	local line
 	line=$(line_of "$1")
-	waits "$1" "$line" "The GPU waits while the loop waits.* at loop.py\($line\).*, in $2.*; waiting less( there)?" "$1, in $3" ${4:+"$4"}
+	waits "$1" "$line" "The GPU waits while the loop waits.* at loop.py\($line\).*, $2.*; waiting less( there)?" "$1, $3" ${4:+"$4"}
 }
 
 mkdir "$T/data"
 cp "$program" "$T/loop.py" # a short name, which sentences do not cut
-waits_at sleep '(clock_nanosleep|p?select6?)' ""
-waits_at read read "read of " "$T/data"
+waits_at sleep 'in (clock_nanosleep|p?select6?)' "in "
+waits_at read "in read" "in read of " "$T/data"
 is "$T/data/*.bin" "$(query '.wait_lines.rows[0].object')" "what is read"
-waits_at child wait4 "wait4 (for a child process)"
-waits_at lock futex "futex (for a lock or a thread)"
+waits_at child "for a child process" "for a child process"
+waits_at lock "for a lock or a thread" "for a lock or a thread"
 waits gil "$(line_of gil)" "The host waits for Python's lock \(GIL\), which other threads hold; using processes" "gil, for Python's lock (GIL)"
 holders="while other threads run loop.py\($(line_of parse)\)(: keep_parse)?"
 waits parse "$(line_of gil)" "The host waits for Python's lock \(GIL\)(, which other threads hold| $holders); using processes" \
@@ -61,7 +61,7 @@ read -r own computed <"$T/out"
 if [ "$("$REPORT" info "$GPROF_DIR" 2>/dev/null | awk '$1 == "cpu_samples.has_kernel" { print $2 }')" = 1 ]; then
 	summary findings,cpu-lines,cpu-threads
 	is python_host "$(query '.findings.rows[0].cause')" "first finding of kernel"
-	is $line "$(query '.cpu_lines.rows[0].line')" "the line with most samples"
+	is "$line" "$(query '.cpu_lines.rows[0].line')" "the line with most samples"
 	busy=$(query "[.cpu_threads.rows[] | select(.tid == .pid).cpu_ns] | add / 1000000 | round")
 	[ "$busy" -ge $((computed * 9 / 10 - 50)) ] && [ "$busy" -le $((computed * 11 / 10 + 300)) ] ||
 		mismatch "not as expected: the thread computes $busy ms by samples, measured $computed"

@@ -168,10 +168,11 @@ START_TEST(the_line_of_each_kind_of_wait_is_named)
 			"The loop waits for Python's lock (GIL), which other threads hold; using "
 			"processes can save at most "},
 		{{GPROF_OS_WAIT, STEP, "futex", .nr_waits = 8},
-			"The loop waits at train.py(12): step, in futex (for a lock or a "
-			"thread); "},
+			"The loop waits, 100.0 % of its waits at train.py(12): step, for a lock or "
+			"a thread; "},
 		{{GPROF_OS_PROCESS, TRY_WAIT, "wait4", .nr_waits = 8},
-			"The loop waits at train.py(12): step, in wait4 (for a child process); "},
+			"The loop waits, 100.0 % of its waits at train.py(12): step, for a child "
+			"process; "},
 		{{GPROF_OS_FAULT, LOAD, "page fault", .nr_waits = 8},
 			"The loop waits, 100.0 % of its waits at train.py(41): load, in page "
 			"faults; "},
