@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #include "collector/util/file_text.h"
+#include "collector/util/notice.h"
 #include "collector/util/private_fd.h"
 
 /* The kernel's own, where /proc does not show it. */
@@ -66,14 +68,28 @@ static int open_event(const struct cpu_ring_want *want)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* Samples of all threads stand for the same. */
+/* A program may give up its privileges while it runs. */
+static void report_user_only(void)
+{
+	static atomic_uint told_in;
+
+	if (mode.is_known && notice_is_first(&told_in)) {
+		notice_add("CPU samples without the kernel", 0,
+			"the program is no longer allowed to sample the kernel: CPU samples of "
+			"threads that have begun since then are of user mode alone");
+	}
+}
+
 static int open_event_as_allowed(const struct cpu_ring_want *want)
 {
 	int fd = open_event(want);
 
-	if ((fd == -EACCES || fd == -EPERM) && !mode.is_known && !mode.is_user_only) {
+	if ((fd == -EACCES || fd == -EPERM) && !mode.is_user_only) {
 		mode.is_user_only = true;
 		fd = open_event(want);
+		if (fd >= 0) {
+			report_user_only();
+		}
 	}
 	mode.is_known = mode.is_known || fd >= 0;
 	return fd;
