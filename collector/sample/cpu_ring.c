@@ -201,3 +201,25 @@ uint64_t cpu_ring_read(struct perf_event_mmap_page *ring,
 	__atomic_store_n(&ring->data_tail, head, __ATOMIC_RELEASE);
 	return head - begin;
 }
+
+bool cpu_ring_decode(
+	const struct perf_event_header *header, size_t nr_bytes, struct cpu_ring_sample *sample)
+{
+	const uint64_t *words = (const uint64_t *)(const void *)(header + 1);
+	size_t nr_words = nr_bytes / sizeof(*words) - 1; /* without the header */
+
+	if (nr_bytes < sizeof(*header) || header->type != PERF_RECORD_SAMPLE || nr_words < 2 ||
+		words[1] > nr_words - 2) {
+		return false;
+	}
+	*sample = (struct cpu_ring_sample){words[0], words + 2, words[1]};
+	return true;
+}
+
+/* Where no record follows, they are at most the periods of CPU time for which none was taken. */
+uint64_t cpu_ring_lost(uint64_t cpu_ns, uint64_t period_ns, uint64_t nr_taken)
+{
+	uint64_t nr = cpu_ns / period_ns;
+
+	return nr > nr_taken ? nr - nr_taken : 0;
+}

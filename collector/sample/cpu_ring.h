@@ -57,4 +57,22 @@ static inline bool cpu_ring_has_records(const struct perf_event_mmap_page *ring)
 uint64_t cpu_ring_read(struct perf_event_mmap_page *ring,
 	void (*on_record)(void *context, const struct perf_event_header *header), void *context);
 
+/* A sample as the kernel has it. */
+struct cpu_ring_sample {
+	uint64_t monotonic_ns;
+	const uint64_t *addresses; /* the innermost first, with the kernel's marks of context */
+	uint64_t nr;
+};
+
+/* From the bytes of a record; false if it is no sample, or is malformed. */
+bool cpu_ring_decode(
+	const struct perf_event_header *header, size_t nr_bytes, struct cpu_ring_sample *sample);
+
+/*
+ * How many samples a thread may have lost that used so much CPU time between two reads, of which
+ * the second took nr_taken and found no room left. The kernel says how many found no room with the
+ * next one that does.
+ */
+uint64_t cpu_ring_lost(uint64_t cpu_ns, uint64_t period_ns, uint64_t nr_taken);
+
 #endif

@@ -8,7 +8,7 @@
  * descriptors, prctl switches all events of this thread.
  *
  *   task_list.c --scan()--> open_ring() --> ring of a thread (cpu_ring.c)
- *   ring --read_ring()--> cpu_sample_decode() --> add_sample() --> native_stack.c, code_map.c
+ *   ring --read_ring()--> cpu_ring_decode() --> add_sample() --> native_stack.c, code_map.c
  *
  * The kernel knows nothing of Python's frames. So where a thread runs Python, each of its samples
  * wakes the drain, which reads the frames out of the interpreter's memory at once
@@ -36,6 +36,7 @@
 #include "collector/ring/python_frames.h"
 #include "collector/ring/ring.h"
 #include "collector/sample/code_map.h"
+#include "collector/sample/cpu_notice.h"
 #include "collector/sample/cpu_ring.h"
 #include "collector/sample/native_stack.h"
 #include "collector/sample/new_threads.h"
@@ -59,6 +60,8 @@
 /* Threads at the same time; further ones are counted. */
 #define MAX_THREADS 8192u
 #define READ_NS	    100000000u
+/* Threads that each read looks at, where a scan of all may be due later. */
+#define MAX_RECENT 64u
 /* Python frames read later than this fraction of a period after the sample no longer match it. */
 #define MOMENT_PARTS 8u
 /* Samples of a thread in one look; later ones stand for the rest. */
@@ -71,12 +74,15 @@
 /* For the first size of a buffer: a stack of some 20 frames, and so many threads. */
 #define USUAL_RECORD_BYTES 192u
 #define USUAL_THREADS	   128u
+/* A roomy buffer has room for so many intervals between reads, and takes that part of all. */
+#define ROOMY_READS 16u
 
 struct thread {
 	uint32_t tid;
 	bool is_seen;
 	bool is_full;	  /* its buffer was, more than by half */
 	bool wakes;	  /* its samples wake this thread */
+	bool is_tried;	  /* to be sampled */
 	uint32_t nr_lost; /* perhaps, after the last record */
 	uint64_t cpu_ns;  /* that it had used when records were last read, or samples end with */
 	uint64_t read_ns; /* CLOCK_MONOTONIC of that */
@@ -99,7 +105,7 @@ static struct cpu_sample_state {
 	uint32_t nr_threads, next;	   /* where a scan looks for the next one first */
 	uint32_t nr_more, nr_more_counted; /* beyond MAX_THREADS */
 	uint32_t own_tid;
-	uint32_t first_ring_bytes, most_ring_bytes; /* without the first page */
+	uint32_t first_ring_bytes, roomy_ring_bytes, most_ring_bytes; /* without the first page */
 	uint32_t page_bytes;
 	uint64_t locked_bytes, max_locked_bytes;
 	bool is_running, was_open;
@@ -137,52 +143,24 @@ static bool is_filtered(void)
 	return state.is_filtered;
 }
 
-static void report_filter(void)
-{
-	static atomic_uint told_in;
-
-	if (notice_is_first(&told_in)) {
-		notice_add("CPU samples refused", 0,
-			"a seccomp filter holds for this process and may refuse perf_event_open: "
-			"threads that began under it have CPU samples only while they run Python, "
-			"without machine functions. If it allows the call (docker run --cap-add "
-			"PERFMON), set GPROF_CPU_HZ=99");
-	}
-}
-
 static void give_up(int code)
 {
-	static atomic_uint told_in;
-
 	state.is_refused = state.is_looking = true;
 	if (state.is_filtered) {
-		report_filter();
-	} else if (notice_is_first(&told_in)) {
-		notice_add("CPU samples refused", code,
-			"the kernel refuses perf_event_open (%s): threads have CPU samples only "
-			"while they run Python, without machine functions. Set "
-			"kernel.perf_event_paranoid to 2 or less; in a container, also allow the "
-			"call by its seccomp profile (docker run --cap-add PERFMON)",
-			code == EACCES || code == EPERM ? "not permitted"
-			: code == ENOSYS		? "no such call"
-							: "error");
+		cpu_notice_filter();
+	} else {
+		cpu_notice_refused(code);
 	}
 }
 
 static void report_no_room(uint32_t tid, int code)
 {
-	static atomic_uint told_in;
-
 	loss_add(LOSS_CPU_THREAD, 1);
 	if (state.is_filtered) {
 		state.is_looking = true;
-		report_filter();
-	} else if (notice_is_first(&told_in)) {
-		notice_add("threads without CPU samples", code,
-			"CPU samples of thread %u and perhaps others are missing: there is no more "
-			"memory for them that a user may lock, or no descriptor, or there are over "
-			"8,000 threads. Raise kernel.perf_event_mlock_kb, or ulimit -n",
-			tid);
+		cpu_notice_filter();
+	} else {
+		cpu_notice_no_room(tid, code);
 	}
 }
 
@@ -256,23 +234,16 @@ static bool is_shortage(int rc)
 }
 
 /* If the first thread is refused, all are; later refusals are of single threads. */
-static void add_thread(uint32_t tid)
+static void sample(struct thread *thread)
 {
-	struct thread *thread = &state.threads[state.nr_threads];
-	int rc;
+	bool is_first = thread->tid == (uint32_t)getpid();
+	int rc = state.is_refused ? 0
+				  : open_ring(thread, is_first ? state.roomy_ring_bytes
+							       : state.first_ring_bytes);
 
-	if (state.nr_threads == MAX_THREADS - 1) {
-		if (state.nr_more++ == state.nr_more_counted) {
-			state.nr_more_counted++;
-			report_no_room(tid, 0);
-		}
-		return;
-	}
-	*thread = (struct thread){.tid = tid,
-		.is_seen = true,
-		.cpu_ns = clock_thread_cpu_ns(tid),
-		.read_ns = state.now.monotonic_ns};
-	rc = state.is_refused ? 0 : open_ring(thread, state.first_ring_bytes);
+	thread->is_tried = true;
+	thread->cpu_ns = clock_thread_cpu_ns(thread->tid);
+	thread->read_ns = state.now.monotonic_ns;
 	if (rc == -ENOMEM) {
 		rc = open_ring(thread, state.page_bytes);
 	}
@@ -282,10 +253,40 @@ static void add_thread(uint32_t tid)
 	if (rc && !is_shortage(rc) && !state.locked_bytes) {
 		give_up(-rc);
 	} else if (rc) {
-		report_no_room(tid, -rc);
+		report_no_room(thread->tid, -rc);
 	}
 	read_name(thread);
+}
+
+static void add_thread(uint32_t tid)
+{
+	struct thread *thread = &state.threads[state.nr_threads];
+
+	if (state.nr_threads == MAX_THREADS - 1) {
+		if (state.nr_more++ == state.nr_more_counted) {
+			state.nr_more_counted++;
+			report_no_room(tid, 0);
+		}
+		return;
+	}
+	*thread = (struct thread){.tid = tid, .is_seen = true};
 	state.nr_threads++;
+}
+
+/*
+ * Opening takes low numbers of the program's for an instant. So threads that hardly run are not
+ * sampled, but for those of the start, for which the program waits.
+ */
+static void sample_those_that_run(uint32_t first, bool is_start)
+{
+	for (uint32_t i = first; i < state.nr_threads; i++) {
+		struct thread *thread = &state.threads[i];
+
+		if (!thread->is_tried &&
+			(is_start || clock_thread_cpu_ns(thread->tid) >= state.period_ns)) {
+			sample(thread);
+		}
+	}
 }
 
 static struct thread *find_thread(uint32_t tid)
@@ -336,6 +337,19 @@ static void drop_ended(void)
 	state.nr_threads = nr;
 }
 
+/* Looks whether those that are known are all, and drops the ones that have ended. */
+static bool knows_all(uint64_t now_ns)
+{
+	if (task_list_has(state.nr_threads + 1, now_ns)) { /* with this one */
+		return true;
+	}
+	for (uint32_t i = 0; i < state.nr_threads; i++) {
+		state.threads[i].is_seen = task_exists(state.threads[i].tid);
+	}
+	drop_ended();
+	return task_list_has(state.nr_threads + 1, now_ns);
+}
+
 static void add_begun(uint32_t tid)
 {
 	if (!find_thread(tid)) {
@@ -359,7 +373,7 @@ static void on_python_thread(void *unused, uint32_t tid, uintptr_t python)
 	if (thread && thread->ring && !thread->wakes) {
 		open_ring(thread, (uint32_t)thread->ring->data_size);
 	}
-	if (thread) {
+	if (thread && thread->is_tried) {
 		wait_sample_thread(tid, python, thread->name);
 	}
 }
@@ -394,15 +408,17 @@ static void find_python(void)
  * A thread that begins during the scan is in the next one. That Python is found takes long, and
  * happens once.
  */
-static void scan(uint64_t now_ns)
+static void scan(uint64_t now_ns, bool is_start)
 {
 	uint64_t before_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID), cost_ns;
 	bool had_python = state.python != NULL;
 
 	state.next = state.nr_more = 0;
-	if (task_list_read(now_ns, look_at_task, NULL)) {
+	if (!knows_all(now_ns)) {
+		task_list_read(now_ns, look_at_task, NULL);
 		drop_ended();
 	}
+	sample_those_that_run(0, is_start);
 	find_python();
 	cost_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
 	state.scan_due_ns = now_ns + (had_python || !state.python ? cost_ns * COST_PARTS : 0);
@@ -410,26 +426,12 @@ static void scan(uint64_t now_ns)
 
 /* ---- samples ---- */
 
-bool cpu_sample_decode(
-	const struct perf_event_header *header, size_t nr_bytes, struct cpu_sample_record *sample)
-{
-	const uint64_t *words = (const uint64_t *)(const void *)(header + 1);
-	size_t nr_words = nr_bytes / sizeof(*words) - 1; /* without the header */
-
-	if (nr_bytes < sizeof(*header) || header->type != PERF_RECORD_SAMPLE || nr_words < 2 ||
-		words[1] > nr_words - 2) {
-		return false;
-	}
-	*sample = (struct cpu_sample_record){words[0], words + 2, words[1]};
-	return true;
-}
-
 /*
  * Takes the places of the frames, the innermost first. A return address is that behind the call,
  * perhaps of another function, so callers have the address before it. Without frame pointers the
  * chain goes astray; it ends where there is no code.
  */
-static uint32_t find_places(const struct cpu_sample_record *sample, struct code_place *places)
+static uint32_t find_places(const struct cpu_ring_sample *sample, struct code_place *places)
 {
 	uint32_t nr = 0;
 
@@ -487,7 +489,7 @@ static void add_row(const struct thread *thread, uint64_t monotonic_ns, uint64_t
 	row->py_stack = py_stack;
 }
 
-static void add_sample(const struct thread *thread, const struct cpu_sample_record *sample)
+static void add_sample(const struct thread *thread, const struct cpu_ring_sample *sample)
 {
 	struct code_place places[CPU_RING_MAX_FRAMES];
 	uint32_t python = find_python_stack(thread, sample->monotonic_ns);
@@ -522,7 +524,7 @@ static void take_record(void *context, const struct perf_event_header *header)
 	const struct lost_record *lost = (const void *)header;
 	struct reading *reading = context;
 	struct thread *thread = reading->thread;
-	struct cpu_sample_record sample;
+	struct cpu_ring_sample sample;
 
 	reading->last_bytes = header->size;
 	if (header->type == PERF_RECORD_COMM && header->size > sizeof(*comm)) {
@@ -530,23 +532,12 @@ static void take_record(void *context, const struct perf_event_header *header)
 			(int)(header->size - sizeof(*comm)), comm->name);
 	} else if (header->type == PERF_RECORD_LOST && header->size >= sizeof(*lost)) {
 		loss_add(LOSS_CPU_SAMPLE, state.is_wanted ? lost->nr : 0);
-	} else if (cpu_sample_decode(header, header->size, &sample)) {
+	} else if (cpu_ring_decode(header, header->size, &sample)) {
 		reading->nr_samples++;
 		if (state.is_wanted) {
 			add_sample(thread, &sample);
 		}
 	}
-}
-
-/*
- * The kernel says how many samples found no room with the next one that does. Where none follows,
- * they are at most the periods of CPU time for which none was taken.
- */
-uint64_t cpu_sample_lost(uint64_t cpu_ns, uint64_t period_ns, uint64_t nr_taken)
-{
-	uint64_t nr = cpu_ns / period_ns;
-
-	return nr > nr_taken ? nr - nr_taken : 0;
 }
 
 /* The CPU time of the thread since the last read; of one that has ended, the time. */
@@ -573,7 +564,7 @@ static void read_ring(struct thread *thread)
 	if (nr_bytes) {
 		used_ns = take_cpu_ns(thread);
 		is_choked = state.is_wanted && nr_bytes + reading.last_bytes > ring_bytes;
-		thread->nr_lost = is_choked ? (uint32_t)cpu_sample_lost(
+		thread->nr_lost = is_choked ? (uint32_t)cpu_ring_lost(
 						      used_ns, state.period_ns, reading.nr_samples)
 					    : 0;
 	}
@@ -711,7 +702,8 @@ static void look_at_python(uint64_t now_ns)
 
 	state.now = clock_take_anchor();
 	for (uint32_t i = 0; i < state.nr_threads; i++) {
-		if (state.threads[i].python && !state.threads[i].ring) {
+		if (state.threads[i].python && !state.threads[i].ring &&
+			state.threads[i].is_tried) {
 			look_at_thread(&state.threads[i], is_wanted);
 		}
 	}
@@ -734,6 +726,7 @@ static void look_at_waits(uint64_t now_ns)
 static void take(uint64_t now_ns)
 {
 	bool is_open_now = is_open();
+	uint32_t nr_recent;
 
 	state.is_checked = false;
 	catch_python();
@@ -741,9 +734,11 @@ static void take(uint64_t now_ns)
 	read_all();
 	if (state.is_running) {
 		new_threads_each(add_begun);
+		nr_recent = state.nr_threads < MAX_RECENT ? state.nr_threads : MAX_RECENT;
+		sample_those_that_run(state.nr_threads - nr_recent, false);
 	}
 	if (state.is_running && now_ns >= state.scan_due_ns) {
-		scan(now_ns);
+		scan(now_ns, false);
 	}
 	state.was_open = is_open_now;
 	state.due_ns = now_ns + READ_NS;
@@ -783,6 +778,10 @@ void cpu_sample_init(void)
 		cpu_ring_most_locked_bytes() / (config_is_given(CONFIG_CPU_HZ) ? 1 : 2);
 	state.first_ring_bytes =
 		find_ring_bytes(hz, USUAL_RECORD_BYTES, state.max_locked_bytes / USUAL_THREADS);
+	/* A program that forks all the time hardly lets this thread read what its first one does.
+	 */
+	state.roomy_ring_bytes = find_ring_bytes(
+		ROOMY_READS * hz, USUAL_RECORD_BYTES, state.max_locked_bytes / ROOMY_READS);
 	/* Two reads may lie twice as far apart where CPUs are scarce. */
 	state.most_ring_bytes =
 		find_ring_bytes(2 * hz, CPU_RING_RECORD_BYTES, state.max_locked_bytes);
@@ -793,7 +792,7 @@ void cpu_sample_init(void)
 	/* Now, while the program waits for the start: files that are opened later take low numbers.
 	 */
 	state.now = clock_take_anchor();
-	scan(state.now.monotonic_ns);
+	scan(state.now.monotonic_ns, true);
 	facts_add_number("cpu_samples.has_kernel", state.is_refused || cpu_ring_has_kernel());
 }
 

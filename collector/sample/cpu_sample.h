@@ -10,9 +10,7 @@
 #ifndef COLLECTOR_SAMPLE_CPU_SAMPLE_H
 #define COLLECTOR_SAMPLE_CPU_SAMPLE_H
 
-#include <linux/perf_event.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* At the start: reads GPROF_CPU_HZ. */
@@ -39,24 +37,5 @@ void cpu_sample_end(void);
 
 /* In a forked child, which has none of its parent's buffers, before it starts its own. */
 void cpu_sample_forget(void);
-
-/* ---- pure, for the tests ---- */
-
-/* A sample as the kernel has it. */
-struct cpu_sample_record {
-	uint64_t monotonic_ns;
-	const uint64_t *addresses; /* the innermost first, with the kernel's marks of context */
-	uint64_t nr;
-};
-
-/* From the bytes of a record; false if it is no sample, or is malformed. */
-bool cpu_sample_decode(
-	const struct perf_event_header *header, size_t nr_bytes, struct cpu_sample_record *sample);
-
-/*
- * How many samples a thread may have lost that used so much CPU time between two reads, of which
- * the second took nr_taken and found no room left.
- */
-uint64_t cpu_sample_lost(uint64_t cpu_ns, uint64_t period_ns, uint64_t nr_taken);
 
 #endif

@@ -6,6 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "collector/sample/task_list.h"
+
 #define MAX_BEGUN 256u /* between two reads; a scan finds the others */
 
 static struct {
@@ -30,13 +32,10 @@ void new_threads_want(bool is_wanted)
 	atomic_store(&begun.is_wanted, is_wanted);
 }
 
-/* By now its number may be nobody's, or of a thread of another process. */
-static bool is_of_process(uint32_t tid)
-{
-	return !syscall(SYS_tgkill, syscall(SYS_getpid), (long)tid, 0l);
-}
-
-/* One that has not written its number yet is left to the scan. */
+/*
+ * By now a number may be nobody's, or of a thread of another process. A thread that has not written
+ * its number yet is left to the scan.
+ */
 void new_threads_each(void (*on_thread)(uint32_t tid))
 {
 	unsigned int nr = atomic_load(&begun.nr);
@@ -47,7 +46,7 @@ void new_threads_each(void (*on_thread)(uint32_t tid))
 	for (; begun.nr_read != nr; begun.nr_read++) {
 		uint32_t tid = atomic_exchange(&begun.tids[begun.nr_read % MAX_BEGUN], 0);
 
-		if (tid && is_of_process(tid)) {
+		if (tid && task_exists(tid)) {
 			on_thread(tid);
 		}
 	}

@@ -1,40 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The directory has a link for each thread, which a look at it tells without a descriptor. */
+/* The directory of the threads has a link for each, besides the usual two. */
 #include "collector/sample/task_list.h"
 
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "collector/util/dir.h"
 #include "collector/util/file_text.h"
 #include "collector/util/log.h"
 
-/* One thread may end as another one begins. */
-#define MAX_AGE_NS 10000000000u
+#define MAX_AGE_NS  10000000000u
+#define USUAL_LINKS 2u
 
 static const char tasks[] = "/proc/self/task";
+static uint64_t due_ns; /* of the next list; 0: there has been none */
 
-static struct task_list_state {
-	uint64_t nr_links; /* before the last reading; 0: unknown */
-	uint64_t due_ns;
-} state;
-
-bool task_list_read(uint64_t now_ns, void (*look)(void *context, const char *name), void *context)
+bool task_list_has(uint32_t nr_threads, uint64_t now_ns)
 {
 	struct stat status;
-	uint64_t nr_links = dir_look(tasks, &status) ? 0 : status.st_nlink;
 
-	if (nr_links && nr_links == state.nr_links && now_ns < state.due_ns) {
-		return false;
-	}
-	state.nr_links = nr_links;
-	state.due_ns = now_ns + MAX_AGE_NS;
+	return now_ns < due_ns && !dir_look(tasks, &status) &&
+	       status.st_nlink == (uint64_t)nr_threads + USUAL_LINKS;
+}
+
+void task_list_read(uint64_t now_ns, void (*look)(void *context, const char *name), void *context)
+{
+	due_ns = now_ns + MAX_AGE_NS;
 	dir_each(tasks, look, context);
-	return true;
 }
 
 void task_list_forget(void)
 {
-	state = (struct task_list_state){.nr_links = 0};
+	due_ns = 0;
+}
+
+bool task_exists(uint32_t tid)
+{
+	return !syscall(SYS_tgkill, syscall(SYS_getpid), (long)tid, 0l);
 }
 
 bool task_is_ready(uint32_t tid)

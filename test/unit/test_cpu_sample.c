@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/sample/cpu_ring.h"
 #include "collector/sample/cpu_sample.h"
 
 #include <sys/mman.h>
@@ -34,9 +35,9 @@ static struct record make_record(uint64_t nr)
 START_TEST(a_sample_has_its_time_and_its_addresses)
 {
 	struct record record = make_record(3);
-	struct cpu_sample_record sample;
+	struct cpu_ring_sample sample;
 
-	ck_assert(cpu_sample_decode(&record.header, sizeof(record), &sample));
+	ck_assert(cpu_ring_decode(&record.header, sizeof(record), &sample));
 	ck_assert_uint_eq(sample.monotonic_ns, 1234);
 	ck_assert_uint_eq(sample.nr, 3);
 	ck_assert_uint_eq(sample.addresses[2], 13);
@@ -47,21 +48,20 @@ START_TEST(records_that_claim_more_than_they_have_are_none)
 {
 	static const uint64_t wrong[] = {7, 1000, UINT64_MAX, UINT64_MAX - 1};
 	struct record record = make_record(6);
-	struct cpu_sample_record sample;
+	struct cpu_ring_sample sample;
 
-	ck_assert(cpu_sample_decode(&record.header, sizeof(record), &sample));
+	ck_assert(cpu_ring_decode(&record.header, sizeof(record), &sample));
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		record.words[1] = wrong[i];
-		ck_assert_msg(
-			!cpu_sample_decode(&record.header, sizeof(record), &sample), "%zu", i);
+		ck_assert_msg(!cpu_ring_decode(&record.header, sizeof(record), &sample), "%zu", i);
 	}
 	record.words[1] = 0;
 	for (size_t nr_bytes = 0; nr_bytes < 24; nr_bytes++) {
-		ck_assert(!cpu_sample_decode(&record.header, nr_bytes, &sample));
+		ck_assert(!cpu_ring_decode(&record.header, nr_bytes, &sample));
 	}
-	ck_assert(cpu_sample_decode(&record.header, 24, &sample));
+	ck_assert(cpu_ring_decode(&record.header, 24, &sample));
 	record.header.type = PERF_RECORD_COMM;
-	ck_assert(!cpu_sample_decode(&record.header, sizeof(record), &sample));
+	ck_assert(!cpu_ring_decode(&record.header, sizeof(record), &sample));
 }
 END_TEST
 
@@ -264,9 +264,9 @@ END_TEST
 
 START_TEST(samples_that_a_full_buffer_had_no_room_for_are_the_periods_without_one)
 {
-	ck_assert_uint_eq(cpu_sample_lost(100, 10, 7), 3);
-	ck_assert_uint_eq(cpu_sample_lost(109, 10, 10), 0);
-	ck_assert_uint_eq(cpu_sample_lost(0, 10, 4), 0);
+	ck_assert_uint_eq(cpu_ring_lost(100, 10, 7), 3);
+	ck_assert_uint_eq(cpu_ring_lost(109, 10, 10), 0);
+	ck_assert_uint_eq(cpu_ring_lost(0, 10, 4), 0);
 }
 END_TEST
 
