@@ -27,7 +27,7 @@
 /* The kernel's own, where /proc does not show it. */
 #define DEFAULT_MLOCK_KB 516u
 
-/* The kernel refuses samples of itself to users where perf_event_paranoid is above 1. */
+/* What is allowed: users get no samples of the kernel where perf_event_paranoid is above 1. */
 static struct {
 	bool is_user_only;
 	bool is_known; /* a thread has an event */
