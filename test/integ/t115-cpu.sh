@@ -50,11 +50,24 @@ two=$(samples samples work_two)
 ok test "$((one + two + three))" -ge 200
 is_near 75 "$(share "$three" "$one")" 8 "share of work_three in the main thread"
 is_near 66.7 "$(share "$two" "$one")" 12 "share of work_two beside work_one"
+# Samples of the kernel may be on behalf of main, too, or of the loader before it.
+others()
+{
+	echo $(($(query '.cpu_threads.rows[] | select(.pid == .tid).samples') - three - one))
+}
+
+# has_main: are all samples of what it calls on behalf of main, and no more than its thread has?
+has_main()
+{
+	local more=$(($(samples total_samples main) - three - one))
+	[ "$more" -ge 0 ] && [ "$more" -le "$(others)" ]
+}
+
 # One sample in a thousand is at a function's first instruction, where the frame that names its caller does not exist yet. So
 # the callers are compared in a run without such a sample, as short ones mostly are.
 has_all_callers()
 {
-	[ "$three" = "$(samples total_samples call_three)" ] && [ $((three + one)) = "$(samples total_samples main)" ]
+	[ "$three" = "$(samples total_samples call_three)" ] && has_main
 }
 
 for ((times = 1; times < 5; times++)); do
@@ -66,7 +79,8 @@ for ((times = 1; times < 5; times++)); do
 done
 is "$three" "$(samples total_samples call_three)" "samples on behalf of call_three"
 is 0 "$(samples samples call_three)" "samples in call_three itself"
-is $((three + one)) "$(samples total_samples main)" "samples on behalf of main"
+has_main || mismatch "not as expected: samples on behalf of main: $(samples total_samples main), of what it calls $three + $one, of others $(others)"
+ok test "$(others)" -le $(((three + one) / 20 + 5))
 is "s_cpu" "$(query '[.cpu.rows[] | select(.name == "work_three").file] | join(" ")')" "file"
 is "work_two" "$(query '.cpu_threads.rows[] | select(.name == "s_cpu worker").function')" "hottest function of the worker"
 is "work_three" "$(query '[.cpu_threads.rows[] | select(.name == "s_cpu")][0].function')" "hottest function of the main thread"

@@ -5,7 +5,7 @@ A loop that gives the GPU work and then waits for one thing, at the line with it
 file in FOLDER on slow storage (a pipe that is filled late); a child process; a lock that other
 threads keep; the interpreter's lock, which C code of another thread keeps, or another thread that
 parses; or for the kernel, which copies a file that is in memory. Prints the milliseconds that it
-waited, by its own clock, and the CPU time that it used meanwhile.
+waited, by its own clock, and the CPU time that it used meanwhile, and in all.
 """
 import ctypes
 import json
@@ -118,7 +118,7 @@ def main():
         waited += time.monotonic() - begin
         computed += time.thread_time() - cpu_begin
     is_over = True
-    print(round(waited * 1000), round(computed * 1000))
+    print(round(waited * 1000), round(computed * 1000), round(time.thread_time() * 1000))
 
 
 main()
