@@ -62,9 +62,10 @@ if [ "$("$REPORT" info "$GPROF_DIR" 2>/dev/null | awk '$1 == "cpu_samples.has_ke
 	summary findings,cpu-lines,cpu-threads
 	is python_host "$(query '.findings.rows[0].cause')" "first finding of kernel"
 	is "$line" "$(query '.cpu_lines.rows[0].line')" "the line with most samples"
+	# The kernel's timer of samples does not stop while a hypervisor has the CPU, as the thread's clock does.
 	busy=$(query "[.cpu_threads.rows[] | select(.tid == .pid).cpu_ns] | add / 1000000 | round")
-	[ "$busy" -ge $((computed * 9 / 10 - 50)) ] && [ "$busy" -le $((all * 11 / 10 + 50)) ] ||
-		mismatch "not as expected: the thread computes $busy ms by samples, measured $computed to $all"
+	[ "$busy" -ge $((computed * 9 / 10 - 50)) ] && [ "$busy" -le $((all + 300)) ] ||
+		mismatch "not as expected: the thread computes $busy ms by samples, measured $computed in $all"
 	[ "$computed" -lt $((own * 6 / 10)) ] ||
 		ok grep -qE "^The GPU waits for Python code(, .*)? at loop.py\($line\)(: wait_kernel)?; doing less there can save at most " <<<"$(query '.findings.rows[0].sentence')"
 fi
