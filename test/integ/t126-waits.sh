@@ -62,7 +62,7 @@ if [ "$("$REPORT" info "$GPROF_DIR" 2>/dev/null | awk '$1 == "cpu_samples.has_ke
 	summary findings,cpu-lines,cpu-threads
 	is python_host "$(query '.findings.rows[0].cause')" "first finding of kernel"
 	is "$line" "$(query '.cpu_lines.rows[0].line')" "the line with most samples"
-	# The kernel's timer of samples does not stop while a hypervisor has the CPU, as the thread's clock does.
+	# Samples are of the kernel's task clock, which may run ahead of the thread's CPU clock.
 	busy=$(query "[.cpu_threads.rows[] | select(.tid == .pid).cpu_ns] | add / 1000000 | round")
 	[ "$busy" -ge $((computed * 9 / 10 - 50)) ] && [ "$busy" -le $((all + 300)) ] ||
 		mismatch "not as expected: the thread computes $busy ms by samples, measured $computed in $all"
