@@ -250,7 +250,7 @@ void ring_to_rows_add(void *context, struct ring_thread *thread, const struct gp
 	case GPROF_TABLE_api:
 		take_call(thread, head);
 		break;
-	case GPROF_TABLE_api_launch: /* of a graph */
+	case GPROF_TABLE_api_launch: /* a graph's; those of kernels are ring_launch */
 		thread->has_launched = true;
 		batch_point(head->table, head);
 		break;

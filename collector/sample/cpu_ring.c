@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector/stream/facts.h"
 #include "collector/util/file_text.h"
 #include "collector/util/notice.h"
 #include "collector/util/private_fd.h"
@@ -27,7 +28,7 @@
 /* The kernel's own, where /proc does not show it. */
 #define DEFAULT_MLOCK_KB 516u
 
-/* What is allowed: users get no samples of the kernel where perf_event_paranoid is above 1. */
+/* The kernel refuses samples of itself to users where perf_event_paranoid is above 1. */
 static struct {
 	bool is_user_only;
 	bool is_known; /* a thread has an event */
@@ -40,7 +41,7 @@ void cpu_ring_begin(void)
 
 bool cpu_ring_has_kernel(void)
 {
-	return !mode.is_user_only;
+	return mode.is_known && !mode.is_user_only;
 }
 
 /* Does not ask for more frames than an administrator allows. */
@@ -74,6 +75,7 @@ static void report_user_only(void)
 	static atomic_uint told_in;
 
 	if (mode.is_known && notice_is_first(&told_in)) {
+		facts_add_number("cpu_samples.has_kernel", 0);
 		notice_add("CPU samples without the kernel", 0,
 			"the program is no longer allowed to sample the kernel: CPU samples of "
 			"threads that have begun since then are of user mode alone");

@@ -33,7 +33,8 @@ void cpu_ring_begin(void);
 /* Returns 0 or -errno. Uses no descriptor after it. */
 int cpu_ring_open(struct perf_event_mmap_page **ring, const struct cpu_ring_want *want);
 
-/* After the first thread: do samples stand for the time of threads in the kernel, too? */
+/* Do samples stand for the time of threads in the kernel, too? False before a thread has an event.
+ */
 bool cpu_ring_has_kernel(void);
 
 /* The bytes that the user may lock are used by a buffer of that size. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The directory of the threads has a link for each, besides the usual two. */
+/* The directory of the threads has a link for each of them, besides the usual two. */
 #include "collector/sample/task_list.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@
 #define USUAL_LINKS 2u
 
 static const char tasks[] = "/proc/self/task";
-static uint64_t due_ns; /* of the next list; 0: there has been none */
+static uint64_t due_ns; /* when the list is read anyway; 0: it has not been read */
 
 bool task_list_has(uint32_t nr_threads, uint64_t now_ns)
 {

@@ -121,7 +121,7 @@ static void fill_table(void *state, struct table *table)
 		" samples, each of which stands for %.1f ms of CPU time%s. Callers are "
 		"known where code has frame pointers.",
 		view->nr, (double)view->ns / (double)view->nr / 1e6,
-		!view->nr_user		    ? ", in the kernel, too"
+		!view->nr_user		    ? ", including the kernel's"
 		: view->nr_user == view->nr ? " in user mode"
 					    : ", of some processes in user mode alone");
 	if (view->nr_own) {

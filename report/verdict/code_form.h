@@ -16,10 +16,10 @@
 /* How a sentence names the first place: with its share, and names in so many columns. */
 struct code_form {
 	bool has_share;
-	bool keeps_share;	   /* longer than names, as it tells how little is of the place */
+	bool keeps_share;	   /* the share goes last, since it tells how small it is */
 	bool has_function;	   /* behind its line, where code_form_add_line writes it */
-	unsigned int width;	   /* of the place */
-	unsigned int object_width; /* of what it waits for; 0: leaves that out */
+	unsigned int width;	   /* columns for the place */
+	unsigned int object_width; /* columns for what it waits for; 0: leaves that out */
 };
 
 extern const struct code_form code_form_widest;

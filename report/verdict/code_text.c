@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/verdict/code_text.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
+#include "report/verdict/top.h"
 
 /* A thread that was on a CPU for a smaller share of the time mostly waited. */
 #define MIN_CODE_SHARE 0.5
 
-/* Of the waits of a cause, a line with this share is said to be where less is to be waited. */
+/* A sentence says to wait less at a line only if the line has this share of the waits. */
 #define MIN_PCT_OF_ALL_WAITS 90
 
 /* Returns what the cause costs in all steps that count. */
@@ -31,23 +33,6 @@ static bool counts_after_waits(const struct verdict *verdict, enum code_part par
 double code_found_pct(const struct code_found *found, size_t i)
 {
 	return found->nr ? 100 * (double)found->top[i].sum.nr / (double)found->nr : 0;
-}
-
-/* Keeps the order in which places were found where they have the same number of samples. */
-static void add_code_place(struct code_found *found, const struct code_place *place)
-{
-	size_t at = NR_CODE_PLACES;
-
-	found->nr += place->sum.nr;
-	while (at && place->sum.nr > found->top[at - 1].sum.nr) {
-		at--;
-		if (at + 1 < NR_CODE_PLACES) {
-			found->top[at + 1] = found->top[at];
-		}
-	}
-	if (at < NR_CODE_PLACES) {
-		found->top[at] = *place;
-	}
 }
 
 /* Sums the samples of all processes that count. */
@@ -79,7 +64,11 @@ static struct code_found find_code(
 		}
 	}
 	for (size_t i = 0; i < places.nr; i++) {
-		add_code_place(&found, idmap_at(&places, i));
+		const struct code_place *place = idmap_at(&places, i);
+
+		found.nr += place->sum.nr;
+		top_add(found.top, NR_CODE_PLACES, sizeof(*place), place,
+			offsetof(struct code_place, sum.nr));
 	}
 	idmap_fini(&places);
 	found.ns = (double)all.ns;

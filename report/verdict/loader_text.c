@@ -66,7 +66,7 @@ static void add_most(
 	buf_fini(&name);
 }
 
-/* Of workers that lack a CPU, that is what a sentence says. */
+/* If workers lack a CPU, the sentence says that, and names no line. */
 void loader_text_add_work(
 	const struct loader_workers *workers, const struct code_form *form, struct buf *out)
 {

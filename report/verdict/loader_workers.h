@@ -18,7 +18,7 @@ enum loader_work {
 	LOADER_IS_BUSY,	     /* they compute and wait in turn, but hardly for the loop */
 };
 
-/* What takes most of the workers' time. */
+/* The kind of thing that takes most of the workers' time. */
 enum loader_most {
 	LOADER_MOST_UNKNOWN, /* or nothing has enough of it to be named */
 	LOADER_MOST_CODE,    /* a line that they compute */
@@ -31,14 +31,13 @@ struct loader_workers {
 	uint64_t nr;	  /* of a loader */
 	uint64_t nr_most; /* that find a CPU each, beside those of the other loops on the host */
 	double share_pct; /* of the workers' time */
-	/* What takes most of it. */
+	/* The line or call that takes most of their time. */
 	struct {
 		enum loader_most what;
-		uint32_t
-			name; /* of string_pool.h: a place of code_place, or "read(/data/...tar)" */
-		struct wait_place_key wait; /* of LOADER_MOST_WAIT */
-		double share_pct;	    /* of the workers' time */
-		double bytes_per_s;	    /* of LOADER_MOST_CALL */
+		uint32_t name; /* a number of string_pool.h: a line, or "read(/data/...tar)" */
+		struct wait_place_key wait; /* the line that waits, of LOADER_MOST_WAIT */
+		double share_pct;	    /* its part of the workers' time */
+		double bytes_per_s;	    /* the rate of a LOADER_MOST_CALL */
 	} most;
 };
 

@@ -2,10 +2,12 @@
 /* Many files or peers at one line are one place, whose line a sentence names. */
 #include "report/verdict/wait_text.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
+#include "report/verdict/top.h"
 
 /* Of the waits at a line for files, one is named that has this share. */
 #define MIN_OBJECT_SHARE 0.5
@@ -50,22 +52,6 @@ static struct wait_place place_of(const struct wait_group *group)
 		       : place;
 }
 
-/* Keeps the order in which places were found where they have the same time. */
-static void add_wait_place(struct wait_sums *sums, const struct wait_place *place)
-{
-	size_t at = NR_WAIT_PLACES;
-
-	while (at && place->sum.ns > sums->top[at - 1].sum.ns) {
-		at--;
-		if (at + 1 < NR_WAIT_PLACES) {
-			sums->top[at + 1] = sums->top[at];
-		}
-	}
-	if (at < NR_WAIT_PLACES) {
-		sums->top[at] = *place;
-	}
-}
-
 struct wait_sums wait_sums_of(const struct wait_place *places)
 {
 	struct wait_sums sums = {.ns = 0};
@@ -77,7 +63,8 @@ struct wait_sums wait_sums_of(const struct wait_place *places)
 		sums.ns += (double)group->sum.ns;
 		sums.gil_ns += group->key.kind == GPROF_OS_GIL ? (double)group->sum.ns : 0;
 		if (place.key.place) {
-			add_wait_place(&sums, &place);
+			top_add(sums.top, NR_WAIT_PLACES, sizeof(place), &place,
+				offsetof(struct wait_place, sum.ns));
 		}
 	}
 	hash_free(groups);

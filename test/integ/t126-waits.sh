@@ -40,6 +40,17 @@ waits_at()
 mkdir "$T/data"
 cp "$program" "$T/loop.py" # a short name, which sentences do not cut
 waits_at sleep 'in (clock_nanosleep|p?select6?)' "in "
+waits_at closed 'in (clock_nanosleep|p?select6?)' "in "
+
+# A thread that launches is looked at about a second after its first launch.
+rm -rf "$GPROF_DIR"
+record python3 "$T/loop.py" thread
+is 0 "$rc" "exit status of thread"
+read -r own _ <"$T/out"
+summary wait-lines
+cost=$(query "[.wait_lines.rows[] | select(.line == $(line_of thread)).wait_ns] | add / 1000000 | round")
+[ "$cost" -ge $((own / 3)) ] && [ "$cost" -le $((own * 11 / 10)) ] || mismatch "not as expected: the thread waits $cost ms by samples, measured $own"
+
 waits_at read "in read" "in read of " "$T/data"
 is "$T/data/*.bin" "$(query '.wait_lines.rows[0].object')" "what is read"
 waits_at child "for a child process" "for a child process"

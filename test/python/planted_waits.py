@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""planted_waits.py sleep|read|child|lock|gil|parse|kernel [FOLDER]
+"""planted_waits.py sleep|closed|thread|read|child|lock|gil|parse|kernel [FOLDER]
 
-A loop that gives the GPU work and then waits for one thing, at the line with its name: a sleep; a
-file in FOLDER on slow storage (a pipe that is filled late); a child process; a lock that other
-threads keep; the interpreter's lock, which C code of another thread keeps, or another thread that
-parses; or for the kernel, which copies a file that is in memory. Prints the milliseconds that it
-waited, by its own clock, the CPU time that it used meanwhile, and how long it ran.
+A loop that gives the GPU work and then waits for one thing, at the line with its name: a sleep, also
+in a program that closes all files, or in a thread that is not the first one; a file in FOLDER on
+slow storage (a pipe that is filled late); a child process; a lock that other threads keep; the
+interpreter's lock, which C code of another thread keeps, or another thread that parses; or the
+kernel, which copies a file that is in memory. Prints the milliseconds that it waited, by its own
+clock, the CPU time that it used meanwhile, and how long it ran.
 """
 import ctypes
 import json
@@ -23,7 +24,7 @@ device, host = ctypes.c_void_p(), ctypes.create_string_buffer(4096)
 release = ctypes.CDLL(None).usleep
 lock = threading.Lock()
 buffer = bytearray(64 << 20 if cause == "kernel" else 0)
-is_over = False
+is_over = is_closed = False
 
 
 def compute():
@@ -34,6 +35,18 @@ def compute():
 
 def wait_sleep(_):
     time.sleep(0.02)  # LINE sleep
+
+
+def wait_closed(_):
+    global is_closed
+    if not is_closed and time.monotonic() > begun + 1:
+        os.closerange(3, 4096)
+        is_closed = True
+    time.sleep(0.02)  # LINE closed
+
+
+def wait_thread(_):
+    time.sleep(0.02)  # LINE thread
 
 
 def wait_read(file):
@@ -122,4 +135,9 @@ def main():
     print(round(waited * 1000), round(computed * 1000), round((time.monotonic() - begun) * 1000))
 
 
-main()
+if cause == "thread":
+    loop = threading.Thread(target=main)
+    loop.start()
+    loop.join()
+else:
+    main()
