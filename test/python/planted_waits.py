@@ -6,7 +6,8 @@ in a program that closes all files, or in a thread that is not the first one; a 
 slow storage (a pipe that is filled late); a child process; a lock that other threads keep; the
 interpreter's lock, which C code of another thread keeps, or another thread that parses; or the
 kernel, which copies a file that is in memory. Prints the milliseconds that it waited, by its own
-clock, the CPU time that it used meanwhile, and how long it ran.
+clock, those of them in which it was not only ready for a CPU, the CPU time that it used meanwhile,
+and how long it ran.
 """
 import ctypes
 import json
@@ -119,20 +120,29 @@ def prepare(folder=None):
     return None
 
 
+def ready_without_cpu():
+    if cause in ("gil", "parse"):
+        return 0  # a file gives the interpreter's lock away
+    with open("/proc/thread-self/schedstat") as file:
+        return int(file.read().split()[1]) / 1e9
+
+
 def main():
     global is_over
     runtime.cudaMalloc(ctypes.byref(device), 4096)
     thing = prepare(*sys.argv[2:])
-    waited = computed = 0.0
+    waited = computed = ready = 0.0
     until = time.monotonic() + 3
     while time.monotonic() < until:
         compute()
+        ready_begin = ready_without_cpu()
         begin, cpu_begin = time.monotonic(), time.thread_time()
         globals()["wait_" + cause](thing)
         waited += time.monotonic() - begin
         computed += time.thread_time() - cpu_begin
+        ready += ready_without_cpu() - ready_begin
     is_over = True
-    print(round(waited * 1000), round(computed * 1000), round((time.monotonic() - begun) * 1000))
+    print(round(waited * 1000), round((waited - ready) * 1000), round(computed * 1000), round((time.monotonic() - begun) * 1000))
 
 
 if cause == "thread":
