@@ -70,6 +70,8 @@ struct chrome {
 	struct idset *overhead_tids;	/* whose rows are named */
 	struct slice last_step;		/* that was written; then how many were */
 	size_t nr_steps;
+	struct slice *late; /* of the host: they stand behind the others, see chrome_events.h */
+	size_t nr_late, late_capacity;
 };
 
 /* ---- the head and tail of the file ---- */
@@ -490,8 +492,8 @@ static bool place_host_slice(struct chrome *chrome, struct slice *slice)
 
 	slice->row = timeline_tid(&chrome->timeline, slice->thread);
 	slice->row += slice->kind == SLICE_PYTHON ? PYTHON_ROWS : 0;
-	if (chrome->is_placing && slice->begin_ns == slice->end_ns) {
-		chrome_note_instant(&chrome->events, slice->row, slice->begin_ns);
+	if (chrome->is_placing) {
+		chrome_note_launch(&chrome->events, slice);
 	}
 	if (slice->kind == SLICE_MARK || slice->kind == SLICE_FREE_RANGE) {
 		return !chrome->is_placing;
@@ -517,9 +519,22 @@ static void on_host_slice(void *context, struct slice *slice)
 	}
 	if (slice->kind == SLICE_STEP) {
 		chrome_add_step(&chrome->events, slice, slice->row);
+	} else if (chrome_may_take_arrow(&chrome->events, slice)) {
+		chrome->late = array_grow(chrome->late, chrome->nr_late, &chrome->late_capacity,
+			sizeof(*chrome->late));
+		chrome->late[chrome->nr_late++] = *slice;
 	} else {
 		chrome_add_slice(&chrome->events, slice, chrome->timeline.pid, slice->row);
 	}
+}
+
+static void write_late(struct chrome *chrome)
+{
+	for (size_t i = 0; i < chrome->nr_late; i++) {
+		chrome_add_slice(&chrome->events, &chrome->late[i], chrome->timeline.pid,
+			chrome->late[i].row);
+	}
+	chrome->nr_late = 0;
 }
 
 static void on_flow(void *context, uint64_t nr, const struct slice_flow_end *from,
@@ -752,6 +767,7 @@ static void write_process(struct chrome *chrome)
 	chrome_lanes_find(chrome->lanes, &chrome->launches);
 	name_threads(chrome);
 	walk_host(chrome, false);
+	write_late(chrome);
 	chrome_lanes_destroy(chrome->lanes);
 	chrome->overhead_tids = idset_create();
 	walk_devices(chrome);
@@ -791,6 +807,7 @@ void chrome_write(struct process *const *processes, size_t nr_processes,
 	}
 	add_tail(&chrome, processes, nr_processes, file->name);
 	progress_stop();
+	free(chrome.late);
 	free(chrome.waiting.slices);
 	free(chrome.waiting.free_slots);
 	free(chrome.waiting.keys);

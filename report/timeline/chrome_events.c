@@ -24,7 +24,7 @@
 #define MAX_EXACT_NS (1ull << 53)
 
 /* 128 KiB. */
-#define INSTANT_BITS (1u << 20)
+#define LAUNCH_BITS (1u << 20)
 
 /* ---- pieces of events ---- */
 
@@ -611,36 +611,41 @@ static void add_args(struct chrome_events *events, const struct slice *slice)
 	}
 }
 
-/* Two slices may share a bit: then an arrow begins 1 ns later for no reason. */
-static uint64_t *instant_bits(
-	struct chrome_events *events, uint32_t tid, uint64_t ns, uint64_t *bit)
+/* Two instants may share a bit: then a slice is written late for no reason. */
+static uint64_t *launch_bits(struct chrome_events *events, uint32_t tid, uint64_t ns, uint64_t *bit)
 {
-	uint64_t hash = hash_mix(ns ^ (uint64_t)tid << 40) % INSTANT_BITS;
+	uint64_t hash = hash_mix(ns ^ (uint64_t)tid << 40) % LAUNCH_BITS;
 
 	*bit = 1ull << (hash % 64);
-	return &events->instants[hash / 64];
+	return &events->launches[hash / 64];
 }
 
-void chrome_note_instant(struct chrome_events *events, uint32_t tid, uint64_t ns)
+void chrome_note_launch(struct chrome_events *events, const struct slice *slice)
 {
-	uint64_t bit, *bits = instant_bits(events, tid, ns, &bit);
+	uint64_t bit, *bits;
 
-	*bits |= bit;
+	if (slice->kind == SLICE_CALL && slice->end_ns > slice->begin_ns &&
+		timeline_has_flow(events->timeline, slice->correlation)) {
+		bits = launch_bits(events, slice->row, slice->begin_ns, &bit);
+		*bits |= bit;
+	}
+}
+
+bool chrome_may_take_arrow(struct chrome_events *events, const struct slice *slice)
+{
+	uint64_t bit;
+
+	return slice->begin_ns == slice->end_ns &&
+	       *launch_bits(events, slice->row, slice->begin_ns, &bit) & bit;
 }
 
 static void add_launch_flow(
 	struct chrome_events *events, const struct slice *slice, uint32_t pid, uint32_t tid)
 {
-	bool is_call = slice->kind == SLICE_CALL;
-	uint64_t bit, ns = slice->begin_ns;
-
-	if (slice->kind == SLICE_WAIT || !timeline_has_flow(events->timeline, slice->correlation)) {
-		return;
+	if (slice->kind != SLICE_WAIT && timeline_has_flow(events->timeline, slice->correlation)) {
+		add_flow(events, slice->kind == SLICE_CALL ? 's' : 'f', slice->correlation, pid,
+			tid, slice->begin_ns);
 	}
-	if (is_call && slice->end_ns > ns + 1 && *instant_bits(events, tid, ns, &bit) & bit) {
-		ns++;
-	}
-	add_flow(events, is_call ? 's' : 'f', slice->correlation, pid, tid, ns);
 }
 
 /* Ranges that overlap freely become asynchronous events, which may. */
@@ -825,7 +830,7 @@ void chrome_begin_global_instant(
 void chrome_events_enter(struct chrome_events *events)
 {
 	idmap_init(&events->shape_args, sizeof(char *));
-	events->instants = mem_zeroed(INSTANT_BITS / 64, sizeof(*events->instants));
+	events->launches = mem_zeroed(LAUNCH_BITS / 64, sizeof(*events->launches));
 }
 
 void chrome_events_leave(struct chrome_events *events)
@@ -834,5 +839,5 @@ void chrome_events_leave(struct chrome_events *events)
 		free(*(char **)idmap_at(&events->shape_args, i));
 	}
 	idmap_fini(&events->shape_args);
-	free(events->instants);
+	free(events->launches);
 }

@@ -14,7 +14,7 @@ struct chrome_events {
 					 file, its time */
 	uint64_t nr_events;
 	struct idmap shape_args; /* char *, by shape of the current process */
-	uint64_t *instants;	 /* hashed rows and times of slices without a length, as bits */
+	uint64_t *launches; /* hashed rows and times at which calls with arrows begin, as bits */
 };
 
 /* Around the events of a process. */
@@ -22,10 +22,14 @@ void chrome_events_enter(struct chrome_events *events);
 void chrome_events_leave(struct chrome_events *events);
 
 /*
- * A slice without a length is going to be in that row. Viewers bind an arrow to the last slice at
- * its time that stands in the file: from a call that begins then, it has to begin 1 ns later.
+ * Viewers bind an arrow to the last slice that stands before it in the file and begins at its time
+ * or before. So a slice without a length that begins with a call that launches has to stand behind
+ * the call and its arrow. chrome_note_launch() takes all slices of a process, before any is
+ * written; chrome_may_take_arrow() then returns whether one is to be written after all others. Both
+ * go by the slice's row.
  */
-void chrome_note_instant(struct chrome_events *events, uint32_t tid, uint64_t ns);
+void chrome_note_launch(struct chrome_events *events, const struct slice *slice);
+bool chrome_may_take_arrow(struct chrome_events *events, const struct slice *slice);
 
 /* A slice of a thread or stream in its row, then the end of the flow of its launch. */
 void chrome_add_slice(

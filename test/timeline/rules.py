@@ -96,26 +96,25 @@ def check_doubles(path, events):
 
 
 def check_flows(path, events):
-    """Both ends of an arrow stand where a slice begins, and there are both. Where a slice without a length begins, too,
-    viewers would bind the arrow to that: it begins 1 ns later, unless the call has ended by then, or is that slice."""
+    """Both ends of an arrow stand where a slice begins, and there are both. Viewers bind an arrow to the last slice that
+    stands before it in the file: one without a length that begins with the launch must not."""
     longest, empty = {}, collections.defaultdict(set)
     for event in events:
         if event["ph"] == "X":
             place = event["pid"], event["tid"], ns(event["ts"])
             longest[place] = max(longest.get(place, 0), ns(event["dur"]))
-            if not ns(event["dur"]):
-                empty[place].add(event.get("args", {}).get("correlation"))
     ends = collections.defaultdict(collections.Counter)
     for event in events:
         if event["ph"] in "sf":
             ends[(event["cat"], event["id"])][event["ph"]] += 1
             pid, tid, at = event["pid"], event["tid"], ns(event["ts"])
             is_launch = event["ph"] == "s" and event["cat"] == "ac2g"
-            if (pid, tid, at) not in longest and not (is_launch and longest.get((pid, tid, at - 1), 0) > 1):
+            if (pid, tid, at) not in longest:
                 complain(path, f"no slice begins with {event}")
-            others = empty[pid, tid, at] - {event["id"]}
-            if is_launch and others and longest[pid, tid, at] > 1:
-                complain(path, f"{event} begins with a slice without a length")
+            if is_launch and empty[pid, tid, at] - {event["id"]} and longest[pid, tid, at] > 0:
+                complain(path, f"{event} stands behind a slice without a length")
+        elif event["ph"] in "Xi" and not ns(event.get("dur", "0.000")):
+            empty[event["pid"], event["tid"], ns(event["ts"])].add(event.get("args", {}).get("correlation"))
             if event["ph"] == "f" and event.get("bp") != "e":
                 complain(path, f"{event} is not bound to its slice")
     for key, both in ends.items():

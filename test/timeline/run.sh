@@ -299,7 +299,7 @@ tap incomplete "$T/hostile.gprof" "of an incomplete recording, hostile"
 tap loader "$T/loader.json" "loaders, --compat tensorboard"
 trace early "$(launch 1 1000.5)" "$(kernel 1 1000)" "$(launch 2 2000)" "$(kernel 2 2020)"
 tap early "$T/early.json" "activities before their call"
-# A call without a length that begins with a launch, whose arrow begins 1 ns later.
+# A call without a length that begins with a launch: it stands behind the launch and its arrow.
 trace empty "$(launch 1 1000 | jq -c '.dur = 0')" "$(launch 2 1000)" "$(launch 3 1020)" "$(kernel 2 1050)" "$(kernel 3 1250)"
 tap rules "$T/empty.json" "rules, a call without a length"
 trace memory '{"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1000, "tid": 1000, "ts": 105, "args": {"Device Type": 0, "Device Id": -1, "Bytes": 4096}}' \
