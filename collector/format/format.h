@@ -795,7 +795,9 @@ enum gprof_fact {
 	C(t, uint32_t, syscall, STRING)                                                            \
 	C(t, uint32_t, object, STRING)                                                             \
 	C(t, uint32_t, name, STRING)                                                               \
-	C(t, uint32_t, py_stack, UINT)
+	C(t, uint32_t, py_stack, UINT)                                                             \
+	C(t, uint32_t, holder, UINT)                                                               \
+	C(t, uint32_t, holder_stack, UINT)
 
 enum gprof_table {
 	GPROF_TABLE_NONE = 0,

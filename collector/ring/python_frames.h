@@ -75,6 +75,11 @@ struct python_sampler {
 	bool (*name)(const struct python_point_at *at, struct python_names *names);
 	/* Is it the address by which threads wait for the interpreter's lock? */
 	bool (*is_lock)(uint64_t address);
+	/*
+	 * Returns the kernel id of the thread that holds the lock for which a thread waits by that
+	 * address, and sets *state to its state; 0 if unknown, or nobody holds it now.
+	 */
+	uint32_t (*holder)(uint64_t address, uintptr_t *state);
 };
 
 /* A source sets it, at any time; NULL if there is none. */

@@ -35,6 +35,8 @@
 struct wait {
 	uint8_t kind;
 	uint32_t call, object, py_stack; /* ids */
+	/* Of Python's lock: who holds it, by the system's number, and the id of its stack. */
+	uint32_t holder, holder_stack;
 };
 
 struct waiter {
@@ -303,13 +305,39 @@ static bool read_call(struct waiter *waiter, struct wait_call *call)
 	return wait_call_read(text, call);
 }
 
+static uint32_t stack_id(const struct python_sampler *python, enum python_read result)
+{
+	uint32_t id = result == PYTHON_READ_STACK && state.stack.nr
+			      ? python_sample_add(python, &state.stack)
+			      : 0;
+
+	return id || (result == PYTHON_READ_STACK && !state.stack.nr) ? id
+								      : GPROF_PY_STACK_NOT_READ;
+}
+
+/* The frames are the holder's if it is the same before and after. It may run meanwhile. */
+static void find_holder(struct wait *wait, const struct python_sampler *python, uint64_t lock)
+{
+	uintptr_t at, again;
+	uint32_t tid = python->holder(lock, &at);
+	enum python_read result;
+
+	if (!tid) {
+		return;
+	}
+	result = python->read(tid, at, &state.stack);
+	if (python->holder(lock, &again) == tid && again == at) {
+		wait->holder = tid;
+		wait->holder_stack = stack_id(python, result);
+	}
+}
+
 /* The frames, and the name of a descriptor, are those of the call if the thread has not run. */
 static bool find_wait(struct waiter *waiter, const struct python_sampler *python, uint64_t cpu_ns)
 {
 	enum python_read result;
 	struct wait_call call;
 	struct wait wait;
-	uint32_t id = 0;
 
 	if (!read_call(waiter, &call)) {
 		return false;
@@ -320,13 +348,11 @@ static bool find_wait(struct waiter *waiter, const struct python_sampler *python
 	if (clock_thread_cpu_ns(waiter->tid) != cpu_ns) {
 		return false;
 	}
-	if (result == PYTHON_READ_STACK && state.stack.nr) {
-		id = python_sample_add(python, &state.stack);
+	wait.py_stack = stack_id(python, result);
+	if (wait.kind == GPROF_OS_GIL) {
+		find_holder(&wait, python, call.arguments[0]);
 	}
 	waiter->wait = wait;
-	waiter->wait.py_stack = id || (result == PYTHON_READ_STACK && !state.stack.nr)
-					? id
-					: GPROF_PY_STACK_NOT_READ;
 	if (result == PYTHON_READ_GONE) {
 		waiter->python = 0;
 	}
@@ -351,6 +377,8 @@ static void settle(struct waiter *waiter, const struct clock_anchor *now, uint64
 	row->object = waiter->wait.object;
 	row->name = name;
 	row->py_stack = waiter->wait.py_stack;
+	row->holder = waiter->wait.holder;
+	row->holder_stack = waiter->wait.holder_stack;
 	waiter->owed_ns = 0;
 }
 

@@ -13,4 +13,13 @@ void python_lock_find(void);
  */
 bool python_lock_is(uint64_t address);
 
+/* How many places the lock may have its holder at, as python_lock_holder() counts them. */
+#define PYTHON_LOCK_GUESSES 5u
+
+/*
+ * Reads from the lock that a thread waits for at that address what may be the state of the thread
+ * that holds it. Returns false if it is none for that guess, or the lock is free.
+ */
+bool python_lock_holder(uint64_t address, uint32_t guess, uintptr_t *state);
+
 #endif

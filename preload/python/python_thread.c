@@ -432,7 +432,21 @@ static bool is_lock(uint64_t address)
 	return python_lock_is(address);
 }
 
-static const struct python_sampler sampler = {find, each_thread, read_stack, read_names, is_lock};
+/* Only a state of the interpreter begins as one, so a wrong guess finds none. */
+static uint32_t find_holder(uint64_t address, uintptr_t *state)
+{
+	uintptr_t words[STATE_WORDS];
+
+	for (uint32_t i = 0; i < PYTHON_LOCK_GUESSES && is_lock(address); i++) {
+		if (python_lock_holder(address, i, state) && read_state(words, *state)) {
+			return tid_of(words);
+		}
+	}
+	return 0;
+}
+
+static const struct python_sampler sampler = {
+	find, each_thread, read_stack, read_names, is_lock, find_holder};
 
 void python_thread_init(void)
 {

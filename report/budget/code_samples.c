@@ -68,6 +68,8 @@ static void add_waits(struct code_samples *samples, struct process *process, con
 		const struct wait_key key = wait_key_of(b, i);
 
 		if (b->col[COL_wait_sample_task][i] == samples->task) {
+			samples->nr_gil += key.kind == GPROF_OS_GIL;
+			samples->nr_held += key.holder_stack != 0;
 			timed_samples_add(&samples->waits.samples,
 				&(struct timed_sample){
 					.time_ns = clock_map_time(&process->host_clock,
@@ -168,6 +170,12 @@ uint64_t code_samples_period_ns(const struct code_samples *samples)
 	return samples->period_ns;
 }
 
+bool code_samples_have_holders(const struct code_samples *samples)
+{
+	return samples->nr_held >= CODE_PLACE_MIN_SAMPLES &&
+	       2 * samples->nr_held >= samples->nr_gil;
+}
+
 /* ---- counting ---- */
 
 static void open_times(struct code_samples *samples, struct code_times *times, enum code_part part,
@@ -191,15 +199,18 @@ void code_samples_open(
 {
 	size_t first, last;
 
+	bool has_holders = code_samples_have_holders(samples);
+
 	if (part == CODE_GIL) {
-		open_times(samples, &samples->others, part, begin_ns, end_ns);
+		open_times(samples, has_holders ? &samples->waits : &samples->others, part,
+			begin_ns, end_ns);
 		return;
 	}
 	open_times(samples, &samples->own, part, begin_ns, end_ns);
 	first = samples->nr_open;
 	open_times(samples, &samples->waits, part, begin_ns, end_ns);
 	last = samples->nr_open;
-	for (size_t i = first; i < last; i++) {
+	for (size_t i = first; i < last && !has_holders; i++) {
 		const struct timed_sample *wait = samples->open[i].sample;
 
 		if (is_for_gil(wait->stack)) {
@@ -252,9 +263,29 @@ static void add_place(
 	}
 }
 
+/* Where the lock is held meanwhile, whatever part of the budget the waits are in. */
+static void sum_holders(
+	const struct code_samples *samples, struct idmap *sums, struct code_sum *all)
+{
+	for (const struct code_wait *wait = samples->numbered; wait; wait = wait->hh.next) {
+		const struct code_stack *of = idmap_get(&samples->wait_sums, wait->number);
+
+		for (size_t part = 0; of && wait->key.holder_stack && part < NR_CODE_PARTS;
+			part++) {
+			add(all, &of->sums[part]);
+			add_place(samples->process, mixed_stack_id(0, wait->key.holder_stack),
+				&of->sums[part], sums);
+		}
+	}
+}
+
 void code_samples_sum(const struct code_samples *samples, enum code_part part, struct idmap *sums,
 	struct code_sum *all)
 {
+	if (part == CODE_GIL && code_samples_have_holders(samples)) {
+		sum_holders(samples, sums, all);
+		return;
+	}
 	for (size_t i = 0; i < samples->stacks.nr; i++) {
 		const struct code_stack *stack = idmap_at(&samples->stacks, i);
 

@@ -2,8 +2,8 @@
 /*
  * Assigns the samples of the loop's thread to the parts of the budget that no event explains. CPU
  * samples show which code of the program ran while the GPU waited for it or, without a GPU, in a
- * step; samples of waits show where it waited meanwhile, and for what. While that thread waits for
- * Python's lock, CPU samples of other threads that are in Python count.
+ * step; samples of waits show where it waited meanwhile, and for what. Those for Python's lock know
+ * who holds it. Where they do not, CPU samples of other threads that are in Python count meanwhile.
  *
  * Memory, until code_samples_end: the samples of that thread (timed_samples.h) and, where calls of
  * the system or waits were recorded, those of others in Python.
@@ -21,7 +21,7 @@ enum code_part {
 	CODE_USER,	 /* the thread did nothing that is recorded, but for ranges of the user */
 	CODE_AFTER_WAIT, /* the same, in a gap that a wait opened */
 	CODE_LOADER,	 /* in the data loader */
-	CODE_GIL,	 /* others, while the thread waits for Python's lock */
+	CODE_GIL,	 /* who holds Python's lock while the thread waits for it */
 	NR_CODE_PARTS,
 };
 
@@ -52,7 +52,8 @@ struct code_samples {
 	struct code_times waits;    /* `stack` is the number of a code_wait */
 	struct code_wait *numbered; /* what the thread waits for; a hash table */
 	uint64_t period_ns;
-	bool has_others; /* waits for Python's lock may be known */
+	uint64_t nr_gil, nr_held; /* waits for Python's lock, and those whose holder is known */
+	bool has_others;	  /* waits for Python's lock may be known */
 	struct counted_steps counted;
 	struct idmap stacks, wait_sums; /* struct code_stack, of the steps that count */
 	struct code_open *open;
@@ -65,6 +66,12 @@ void code_samples_destroy(struct code_samples *samples);
 
 /* The CPU time between two samples of the loop's thread, in ns; 0: it has none. */
 uint64_t code_samples_period_ns(const struct code_samples *samples);
+
+/*
+ * Do enough samples of waits for Python's lock know who holds it? Else CODE_GIL has what other
+ * threads ran meanwhile: CPU samples are more frequent.
+ */
+bool code_samples_have_holders(const struct code_samples *samples);
 
 /* Opens the samples from `begin_ns` up to `end_ns`. Times must fall from call to call. */
 void code_samples_open(

@@ -11,12 +11,15 @@
 /* Numbers of the stream; kind: enum gprof_os_kind. */
 struct wait_key {
 	uint32_t py_stack, call, object, kind;
+	uint32_t holder_stack; /* of the thread that holds Python's lock; 0: unknown, or no wait for
+				  it */
 };
 
 /* The columns that wait_key_of needs, for struct scan_want. */
-#define WAIT_KEY_COLUMNS                                                        \
-	(COL_BIT(COL_wait_sample_py_stack) | COL_BIT(COL_wait_sample_syscall) | \
-		COL_BIT(COL_wait_sample_object) | COL_BIT(COL_wait_sample_kind))
+#define WAIT_KEY_COLUMNS                                                          \
+	(COL_BIT(COL_wait_sample_py_stack) | COL_BIT(COL_wait_sample_syscall) |   \
+		COL_BIT(COL_wait_sample_object) | COL_BIT(COL_wait_sample_kind) | \
+		COL_BIT(COL_wait_sample_holder_stack))
 
 /* Returns that of a row of such a batch. */
 struct wait_key wait_key_of(const struct batch *batch, uint32_t row);
@@ -29,5 +32,8 @@ uint32_t wait_text(struct process *process, const struct wait_key *key);
 
 /* The file or the like that the call waits for, as a number of string_pool.h; 0: unknown. */
 uint32_t wait_object_name(struct process *process, const struct wait_key *key);
+
+/* The same; of Python's lock the line that holds it, as "data.py(9): decode". */
+uint32_t wait_detail(struct process *process, const struct wait_key *key);
 
 #endif

@@ -104,7 +104,7 @@ static void add_waits(
 		key.key.name = word(waits->key.py_stack ? "(unknown)" : "(no Python code)");
 	}
 	key.key.call = wait_call_name(process, &waits->key);
-	key.key.object = wait_object_name(process, &waits->key);
+	key.key.object = wait_detail(process, &waits->key);
 	hash_put(view->rows, key, &key.key, row);
 	row->nr += waits->nr;
 	row->ns += waits->ns;
@@ -143,7 +143,7 @@ static const struct table_column columns[] = {
 		.help = "of the system, in which the thread waited, or what it waited for",
 		TABLE_MEMBER(row, key.call)),
 	[OBJECT] = TABLE_COLUMN("object", "Of", TABLE_NAME, .is_major = true,
-		.help = "the file, pipe, socket or the like of the call"),
+		.help = "the file, pipe, socket or the like of the call; who holds Python's lock"),
 	[FILE_NAME] = TABLE_COLUMN("file", "File", TABLE_NAME, .is_wide_only = true),
 	[LINE] = TABLE_COLUMN(
 		"line", "Number", TABLE_ID, .is_wide_only = true, .help = "of the line"),

@@ -63,6 +63,7 @@ static const struct {
 		"local_bytes"},
 	{"op_name", ROLE_OP_NAME, "name$"}, {"op_shape", ROLE_OP_SHAPE, "shapes$"},
 	{"py_stack", ROLE_PY_STACK, "python_stack$"}, {"py_code", ROLE_PY_CODE, "python_function$"},
+	{"holder_stack", ROLE_PY_STACK, "holder_stack$"},
 	{"native_stack", ROLE_NATIVE_STACK, "stack$"}, {"metric", ROLE_METRIC, "metric$"},
 	{"rank", ROLE_VALUE, "comm_rank"}, /* of a communicator */
 };

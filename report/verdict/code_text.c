@@ -54,6 +54,7 @@ static struct code_found find_code(
 			if (counts_after_waits(verdict, part)) {
 				code_samples_sum(at->code, CODE_AFTER_WAIT, &places, &all);
 			}
+			found.is_held |= code_samples_have_holders(at->code);
 			period_ns = code_samples_period_ns(at->code);
 			found.has_kernel &= cpu_samples_have_kernel(at->process);
 		}

@@ -20,6 +20,7 @@ struct code_found {
 	bool has_place;	 /* the thread mostly computed, and the first has enough samples */
 	bool is_waiting; /* the thread mostly did not compute ... */
 	bool has_kernel; /* ... also not in the kernel, of which there are samples */
+	bool is_held;	 /* of CODE_GIL: the places hold the lock; else other threads run them */
 };
 
 /* The samples of waits in that time. */
@@ -34,7 +35,7 @@ struct wait_found {
 struct code_words {
 	struct code_found code;
 	struct wait_found waits;
-	struct code_found holders; /* if waits.is_for_gil: what other threads run meanwhile */
+	struct code_found holders; /* if waits.is_for_gil: of CODE_GIL */
 	struct code_form form;
 };
 

@@ -298,7 +298,7 @@ static void add_gil(const struct verdict *verdict, const struct code_found *hold
 	buf_printf(out, "The %s waits for Python's lock (GIL)",
 		verdict->figures.has_gpu ? "host" : "loop");
 	if (holders->has_place) {
-		buf_text(out, " while other threads run ");
+		buf_text(out, holders->is_held ? ", held at " : " while other threads run ");
 		code_form_add_line(holders->top[0].place, form, out);
 	} else {
 		buf_text(out, ", which other threads hold");
@@ -644,17 +644,16 @@ static void add_work_places(
 	}
 }
 
-/* As "93.1 % of the CPU samples of other threads meanwhile at worker.py(12): parse; 4.2 % at ...".
- */
-static void add_code_places(
-	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
+/* As "93.1 % of the waits, with the lock held at worker.py(12): parse; 4.2 % at ...". */
+static void add_holders(const struct code_found *found, struct buf *out)
 {
-	const struct code_found found = code_words_of(verdict, finding).code;
+	const char *of = found->is_held ? "of the waits, with the lock held "
+					: "of the CPU samples of other threads meanwhile ";
 
-	for (size_t i = 0; found.has_place && i < NR_CODE_PLACES && found.top[i].sum.nr; i++) {
-		buf_printf(out, "%s%.1f %% %sat ", i ? "; " : "", code_found_pct(&found, i),
-			i ? "" : "of the CPU samples of other threads meanwhile ");
-		code_add_place(&found.top[i], VERDICT_CODE_WIDTH, out);
+	for (size_t i = 0; found->has_place && i < NR_CODE_PLACES && found->top[i].sum.nr; i++) {
+		buf_printf(out, "%s%.1f %% %sat ", out->nr_bytes ? "; " : "",
+			code_found_pct(found, i), i ? "" : of);
+		code_add_place(&found->top[i], VERDICT_CODE_WIDTH, out);
 	}
 }
 
@@ -662,11 +661,12 @@ static void add_code_places(
 static void add_wait_places(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
-	const struct wait_found waits = code_words_of(verdict, finding).waits;
+	const struct code_words words = code_words_of(verdict, finding);
 
-	if (waits.has_place) {
+	if (words.waits.has_place) {
 		buf_text(out, out->nr_bytes ? "; " : "");
-		wait_add_all(&waits.sums, out);
+		wait_add_all(&words.waits.sums, out);
+		add_holders(&words.holders, out);
 	}
 }
 
@@ -694,7 +694,9 @@ void verdict_add_places(
 	} else if (has_loader_work(verdict, finding) && verdict->workers.most.what) {
 		loader_text_add_place(&verdict->workers, out);
 	} else if (finding->cause == VERDICT_GIL) {
-		add_code_places(verdict, finding, out);
+		const struct code_words words = code_words_of(verdict, finding);
+
+		add_holders(&words.code, out);
 	} else if (costs_of[finding->cause]) {
 		add_gap_places(verdict, finding, costs_of[finding->cause], out);
 		add_wait_places(verdict, finding, out);

@@ -5,10 +5,10 @@
  *
  *     20, 40 ms    it sleeps, at line 4 of train.py
  *     60 ms        it reads files, in a package that line 41 of data.py has called
- *     80 ms        in turn: it waits for Python's lock, for another thread in Python's own library
- *                  that line 30 of train.py has called, for a child process, for a page of a file
- *                  that is mapped, and, with frames that were not read, for a pipe
- *     90 ms        it runs, as a CPU sample of 10 ms says
+ *     80 ms        in turn: it waits for Python's lock, which the other thread holds, for another
+ * thread in Python's own library that line 30 of train.py has called, for a child process, for a
+ * page of a file that is mapped, and, with frames that were not read, for a pipe 90 ms        it
+ * runs, as a CPU sample of 10 ms says
  *
  * Another thread that launches nothing in these steps has no Python code while it polls.
  */
@@ -34,7 +34,8 @@ enum {							     /* stacks */
 	AT_44,
 	IN_IMAGE,
 	IN_THREADING,
-	IN_SUBPROCESS
+	IN_SUBPROCESS,
+	AT_51,
 };
 
 static void add_definitions(struct gen *gen)
@@ -63,6 +64,7 @@ static void add_definitions(struct gen *gen)
 	gen_py_stack(gen, IN_IMAGE, AT_41, OPEN_IMAGE, 3277);
 	gen_py_stack(gen, IN_THREADING, AT_30, WAIT, 355);
 	gen_py_stack(gen, IN_SUBPROCESS, AT_30, TRY_WAIT, 2011);
+	gen_py_stack(gen, AT_51, 0, LOAD, 51);
 }
 
 /* What a look finds; its time, thread and object are to be filled in. */
@@ -70,7 +72,7 @@ static const struct gprof_row_wait_sample sleeps = {.kind = GPROF_OS_SLEEP, .py_
 static const struct gprof_row_wait_sample reads = {.kind = GPROF_OS_READ, .py_stack = IN_IMAGE};
 static const struct gprof_row_wait_sample polls = {.kind = GPROF_OS_POLL};
 static const struct gprof_row_wait_sample turns[NR_TURNS] = {
-	{.kind = GPROF_OS_GIL, .py_stack = AT_12},
+	{.kind = GPROF_OS_GIL, .py_stack = AT_12, .holder = OTHER_TID, .holder_stack = AT_51},
 	{.kind = GPROF_OS_WAIT, .py_stack = IN_THREADING},
 	{.kind = GPROF_OS_PROCESS, .py_stack = IN_SUBPROCESS},
 	{.kind = GPROF_OS_FAULT, .py_stack = AT_44},

@@ -55,13 +55,11 @@ waits_at read "in read" "in read of " "$T/data"
 is "$T/data/*.bin" "$(query '.wait_lines.rows[0].object')" "what is read"
 waits_at child "for a child process" "for a child process"
 waits_at lock "for a lock or a thread" "for a lock or a thread"
-waits gil "$(line_of gil)" "The host waits for Python's lock \(GIL\), which other threads hold; using processes" "gil, for Python's lock (GIL)"
-holders="while other threads run loop.py\($(line_of parse)\)(: keep_parse)?"
-waits parse "$(line_of gil)" "The host waits for Python's lock \(GIL\)(, which other threads hold| $holders); using processes" \
+waits gil "$(line_of gil)" "The host waits for Python's lock \(GIL\), held at loop.py\($(line_of keep)\)(: keep_gil)?; using processes" \
 	"gil, for Python's lock (GIL)"
-# Where the machine is busy, the holder waits for a CPU for longer than it runs, and is not said to run.
-busy=$(query "[.cpu_lines.rows[] | select(.line == $(line_of parse)).total_ns] | add / 1000000 | round")
-[ "$busy" -lt $((own * 6 / 10)) ] || ok grep -qE "^The host waits for Python's lock \(GIL\) $holders; " <<<"$(query '.findings.rows[0].sentence')"
+ok grep -qE "; (100.0|9[0-9].[0-9]) % of the waits, with the lock held at loop.py\($(line_of keep)\): keep_gil" <<<"$(query '.findings.rows[0].places')"
+waits parse "$(line_of gil)" "The host waits for Python's lock \(GIL\), held at loop.py\($(line_of parse)\)(: keep_parse)?; using processes" \
+	"gil, for Python's lock (GIL)"
 
 # Where the kernel samples itself, what it does on behalf of the loop has a line, too.
 line=$(line_of kernel)

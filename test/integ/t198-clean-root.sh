@@ -39,10 +39,10 @@ within()
 	return $rc
 }
 
-# readme PATTERN: the only command of the section Install that has it.
+# readme PATTERN: the only command of the section Install that has it; one that fails if there is none.
 readme()
 {
-	sed -n '/^## Install/,/^## Quick/s/^\$ //p' README.md | sed 's/ *#.*//' | grep -e "$1"
+	sed -n '/^## Install/,/^## Quick/s/^\$ //p' README.md | sed 's/ *#.*//' | grep -e "$1" || echo false
 }
 build=$(readme '^sudo apt install gcc')
 is "6 1" "$(readme . | wc -l) $(wc -l <<<"$build")" "commands of README's section Install"
@@ -52,7 +52,7 @@ system bookworm built
 git ls-files -z | xargs -0 cp -a --parents -t "$T/built/home/user/gprof"
 chown -R --reference="$T/built/home/user" "$T/built/home/user/gprof"
 within built "sudo apt-get -q update; $build" &&
-	within built "$(readme '^make && sudo make install')" &&
+	within built "$(readme '&& sudo make install')" &&
 	within built "$(readme '&& make wheel')" &&
 	within built "$(readme '&& make deb')" || finish
 

@@ -91,7 +91,7 @@ def keep_lock(_):
 def keep_gil(_):
     keep = ctypes.PyDLL(None).usleep
     while not is_over:
-        keep(20000)
+        keep(20000)  # LINE keep
 
 
 def keep_parse(_):

@@ -19,7 +19,8 @@
 #include "test/unit/unit.h"
 
 /* As the interpreter exports them. */
-__attribute__((visibility("default"))) char PyCode_Type[8], PyUnicode_Type[8], _PyRuntime[8];
+__attribute__((visibility("default"))) char PyCode_Type[8], PyUnicode_Type[8];
+__attribute__((visibility("default"))) uintptr_t _PyRuntime[32];
 
 enum { NR_STATES = 3, NR_FRAMES = 40, INTERPRETER = 0x1234, OTHER_TID = 77, OWNER_C = 3 };
 
@@ -340,6 +341,35 @@ START_TEST(what_lies_in_the_state_of_the_interpreter_is_its_lock)
 }
 END_TEST
 
+/* Of the lock, its holder is the second word, and what threads wait for begins at the fifth. */
+START_TEST(the_holder_of_the_lock_is_known)
+{
+	static const size_t signals[] = {40, 44, 32, 36, 4};
+	uintptr_t *lock = &_PyRuntime[10], state = 0;
+
+	make_12(3);
+	lock[1] = (uintptr_t)memory.states[2];
+	lock[2] = 1;
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		uintptr_t address = (uintptr_t)&lock[4] + signals[i];
+
+		lock[2] = 1;
+		ck_assert_uint_eq(have_sampler()->holder(address, &state), OTHER_TID + 2);
+		ck_assert_uint_eq(state, (uintptr_t)memory.states[2]);
+		lock[2] = 0; /* free */
+		ck_assert_uint_eq(have_sampler()->holder(address, &state), 0);
+	}
+	lock[2] = 1;
+	lock[1] = (uintptr_t)&lock[4]; /* no state */
+	ck_assert_uint_eq(have_sampler()->holder((uintptr_t)&lock[4] + 40, &state), 0);
+	lock[1] = 16; /* nothing is there */
+	ck_assert_uint_eq(have_sampler()->holder((uintptr_t)&lock[4] + 40, &state), 0);
+	ck_assert_uint_eq(have_sampler()->holder((uintptr_t)&_PyRuntime[1], &state), 0);
+	ck_assert_uint_eq(have_sampler()->holder((uintptr_t)&memory, &state), 0);
+	memset(_PyRuntime, 0, sizeof(_PyRuntime));
+}
+END_TEST
+
 /* Up to 3.10 the C library knows the thread's number. */
 START_TEST(threads_of_old_versions_are_known_by_the_c_library)
 {
@@ -454,7 +484,7 @@ Suite *unit_suite(void)
 	const TTest *const tests[] = {each_thread_is_known_with_its_state,
 		a_new_state_that_has_its_makers_number_comes_before_that_of_the_maker,
 		what_lies_in_the_state_of_the_interpreter_is_its_lock,
-		threads_of_old_versions_are_known_by_the_c_library,
+		the_holder_of_the_lock_is_known, threads_of_old_versions_are_known_by_the_c_library,
 		a_stack_of_a_running_thread_is_read_or_torn_or_of_another_thread,
 		a_circle_of_frames_is_a_cut_stack, frames_are_told_of_the_thread_with_that_id_alone,
 		of_many_frames_the_outer_ones_are_counted,

@@ -26,6 +26,7 @@ struct waits {
 	uint32_t nr_elsewhere;	   /* the last of nr_waits, at another line */
 	bool has_gpu;
 	const char *op; /* for the rest; NULL: the loader's */
+	uint32_t holder_stack;
 };
 
 static struct made made_python(const char *name)
@@ -66,6 +67,8 @@ static void add_wait(struct made *made, uint32_t task, const struct waits *waits
 	row->syscall = call;
 	row->object = of;
 	row->py_stack = stack;
+	row->holder = waits->holder_stack ? OTHER : 0;
+	row->holder_stack = waits->holder_stack;
 }
 
 static void add_samples(struct made *made, const struct waits *waits, uint32_t step, uint64_t at)
@@ -167,6 +170,12 @@ START_TEST(the_line_of_each_kind_of_wait_is_named)
 		{{GPROF_OS_GIL, STEP, "futex", .nr_waits = 8},
 			"The loop waits for Python's lock (GIL), which other threads hold; using "
 			"processes can save at most "},
+		{{GPROF_OS_GIL, STEP, "futex", .nr_waits = 8, .holder_stack = LOAD},
+			"The loop waits for Python's lock (GIL), held at train.py(41): load; using "
+			"processes can save at most "},
+		{{GPROF_OS_GIL, STEP, "futex", .nr_waits = 8,
+			 .holder_stack = GPROF_PY_STACK_NOT_READ},
+			"The loop waits for Python's lock (GIL), which other threads hold; "},
 		{{GPROF_OS_WAIT, STEP, "futex", .nr_waits = 8},
 			"The loop waits, 100.0 % of its waits at train.py(12): step, for a lock or "
 			"a thread; "},
@@ -181,6 +190,9 @@ START_TEST(the_line_of_each_kind_of_wait_is_named)
 			"waiting less there "},
 		{{GPROF_OS_GIL, STEP, "futex", .nr_waits = 8, .has_gpu = true},
 			"The host waits for Python's lock (GIL), which other threads hold; "},
+		{{GPROF_OS_GIL, STEP, "futex", .nr_waits = 8, .holder_stack = LONG,
+			 .has_gpu = true},
+			"The host waits for Python's lock (GIL), held at "},
 		{{GPROF_OS_READ, LONG, "read", "/data/imagenet/of/2012/train/*.jpg", .nr_waits = 8,
 			 .has_gpu = true},
 			"The GPU waits while the loop waits at "},
@@ -287,6 +299,21 @@ START_TEST(places_have_all_lines)
 }
 END_TEST
 
+START_TEST(places_have_who_holds_the_lock)
+{
+	const struct waits waits = {
+		GPROF_OS_GIL, STEP, "futex", .nr_waits = 8, .holder_stack = LOAD};
+	struct table *table = tables_of(&view_findings, recorded("held.gprof", &waits), false);
+	const char *places =
+		tables_cell(table, tables_find(table, "cause", "python_host", 0), "places")->text;
+
+	ck_assert_msg(strstr(places, "at train.py(12): step, for Python's lock (GIL); 100.0 % of "
+				     "the waits, with the lock held at train.py(41): load") != NULL,
+		"%s", places);
+	table_destroy(table);
+}
+END_TEST
+
 static const char *name_of(struct table *table, size_t row, const char *key)
 {
 	const struct table_cell *cell = tables_cell(table, row, key);
@@ -311,7 +338,7 @@ START_TEST(lines_have_their_callers_and_what_they_wait_for)
 	static const struct waits all[] = {
 		{GPROF_OS_READ, IN_PACKAGE, "read", "/data/*.jpg", .nr_waits = 5},
 		{GPROF_OS_PROCESS, TRY_WAIT, "wait4", .nr_waits = 4},
-		{GPROF_OS_GIL, STEP, "futex", .nr_waits = 3},
+		{GPROF_OS_GIL, STEP, "futex", .nr_waits = 3, .holder_stack = LOAD},
 		{GPROF_OS_READ, GPROF_PY_STACK_NOT_READ, "read", "pipe", .nr_waits = 2},
 		{GPROF_OS_POLL, 0, "epoll_wait", .nr_waits = 1}};
 	struct made made = made_python("lines.gprof");
@@ -328,7 +355,7 @@ START_TEST(lines_have_their_callers_and_what_they_wait_for)
 	ck_assert_uint_eq(table->nr_rows, 5);
 	is_row(table, "PIL/Image.py(3277): open", "train.py(41): load", "read", "/data/*.jpg", 5);
 	is_row(table, "subprocess.py(2012): _try_wait", "train.py(12): step", "wait4", "", 4);
-	is_row(table, "train.py(12): step", "", "Python's lock (GIL)", "", 3);
+	is_row(table, "train.py(12): step", "", "Python's lock (GIL)", "train.py(41): load", 3);
 	is_row(table, "(unknown)", "", "read", "pipe", 2);
 	is_row(table, "(no Python code)", "", "epoll_wait", "", 1);
 	ck_assert_ptr_nonnull(strstr(table->note, "15 samples"));
@@ -341,4 +368,4 @@ UNIT_SUITE("report/waits", the_line_of_each_kind_of_wait_is_named,
 	a_loop_that_loads_data_waits_in_it, waits_that_are_not_most_of_the_time_are_not_named,
 	a_line_with_part_of_the_waits_keeps_its_share, waits_whose_frames_are_unknown_name_no_line,
 	a_line_that_reads_from_many_places_names_none, places_have_all_lines,
-	lines_have_their_callers_and_what_they_wait_for)
+	places_have_who_holds_the_lock, lines_have_their_callers_and_what_they_wait_for)
