@@ -96,7 +96,7 @@ void code_add(const struct code_found *found, const struct code_form *form, cons
 		buf_printf(out, ", %.1f %% of %s", code_found_pct(found, 0), of);
 	}
 	buf_text(out, " at ");
-	code_add_place(&found->top[0], form->width, out);
+	code_form_add_line(found->top[0].place, form, out);
 }
 
 /* ---- waits ---- */

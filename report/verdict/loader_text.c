@@ -20,16 +20,20 @@ static const struct {
 };
 
 /* As "read(/data/...tar)": which files or peers they wait for says more than the line. */
-static void add_call(const struct loader_workers *workers, struct buf *out)
+static void add_call(
+	const struct loader_workers *workers, const struct code_form *form, struct buf *out)
 {
 	const struct wait_place_key *wait = &workers->most.wait;
+	struct buf name = {0};
 
 	if (workers->most.what == LOADER_MOST_WAIT) {
-		buf_printf(out, "%s(%s)", string_pool_text(wait->call, NULL),
+		buf_printf(&name, "%s(%s)", string_pool_text(wait->call, NULL),
 			string_pool_text(wait->object, NULL));
 	} else {
-		buf_text(out, string_pool_text(workers->most.name, NULL));
+		buf_text(&name, string_pool_text(workers->most.name, NULL));
 	}
+	text_add_cut(out, name.bytes, name.nr_bytes, form->width);
+	buf_fini(&name);
 }
 
 /* With its share only if the form has one: the line is worth more. */
@@ -49,21 +53,19 @@ static void add_most(
 	const struct loader_workers *workers, const struct code_form *form, struct buf *out)
 {
 	bool is_code = workers->most.what == LOADER_MOST_CODE;
-	struct buf name = {0};
 
 	if (is_code) {
-		buf_text(&name, string_pool_text(workers->most.name, NULL));
+		buf_text(out, ", which run ");
+		code_form_add_line(workers->most.name, form, out);
 	} else {
-		add_call(workers, &name);
+		buf_text(out, ", which are in ");
+		add_call(workers, form, out);
 	}
-	buf_text(out, is_code ? ", which run " : ", which are in ");
-	text_add_cut(out, name.bytes, name.nr_bytes, form->width);
 	if (!is_code || form->has_share) {
 		buf_printf(out, " %.0f %% of the time", workers->most.share_pct);
 	} else {
 		buf_text(out, " most"); /* its line is worth more than its share */
 	}
-	buf_fini(&name);
 }
 
 /* If workers lack a CPU, the sentence says that, and names no line. */

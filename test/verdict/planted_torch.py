@@ -5,6 +5,8 @@ A training on the CPU by PyTorch with one trouble: planted_torch.py CAUSE [INIT-
     loader10, loader60   the loader has no workers, and takes about so many percent of the step for a batch
     workers              the loader has two workers, which sleep for twice as long as the step takes
     storage, slow        the same, and they read from a slow file instead, whose calls of the system are recorded, or not
+    disk                 the same, and they read files of a slow file system, in the folder PLANTED_FILES
+    decode, decoded      the loader has one worker, or two, which compute for 1.8 times as long as the step takes
     code                 Python works and waits between operators, in a range named "tokenize"
     gil, process         a thread parses JSON all the time, or a process does; between operators the loop polls, which gives
                          Python's lock away
@@ -40,7 +42,8 @@ STEPS, BATCH = 12, 4
 MEASURED = slice(4, 11)
 WORK_S, CODE_S, LOG_S, LATE_S = 0.2, 0.1, 0.1, 0.2
 COMPILE_S = 0.15
-LOADER_S = {"loader10": 0.0224, "loader60": 0.3, "workers": 0.8, "storage": 0.8, "slow": 0.8}
+LOADER_S = {"loader10": 0.0224, "loader60": 0.3, "workers": 0.8, "storage": 0.8, "slow": 0.8, "disk": 0.8, "decode": 0.36, "decoded": 0.36}
+WORKERS = {"workers": 2, "storage": 2, "slow": 2, "disk": 2, "decode": 1, "decoded": 2}
 WORDS, PRODUCTS = 10_000, 32
 CROWD, CROWDED_NS = 2 * os.cpu_count(), 100_000_000
 PARSERS = {"gil": (threading.Thread, threading.Event()), "process": (multiprocessing.Process, multiprocessing.Event())}
@@ -76,6 +79,11 @@ class Batches(Dataset):
     def __getitem__(self, i):
         if cause in ("storage", "slow"):
             os.read(slow, 1)
+        elif cause == "disk":
+            with open(os.path.join(os.environ["PLANTED_FILES"], "%d.bin" % i), "rb") as file:
+                file.read()
+        elif cause in ("decode", "decoded"):
+            compute_for(LOADER_S[cause] / BATCH)
         elif cause in LOADER_S:
             time.sleep(LOADER_S[cause] / BATCH)
         return torch.ones(64)
@@ -84,6 +92,12 @@ class Batches(Dataset):
 def compute():
     while True:
         pass
+
+
+def compute_for(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        sum(range(1000))
 
 
 def waited_for_cpu():
@@ -150,7 +164,7 @@ if cause in ("storage", "slow"):
     slow = os.open(path, os.O_RDWR)
     feeder = multiprocessing.Process(target=feed, args=(path,), daemon=True)
     feeder.start()
-batches = iter(DataLoader(Batches(), batch_size=BATCH, num_workers=2 if cause in ("workers", "storage", "slow") else 0))
+batches = iter(DataLoader(Batches(), batch_size=BATCH, num_workers=WORKERS.get(cause, 0)))
 if cause in PARSERS:
     start, is_over = PARSERS[cause]
     parser = start(target=parse, args=(is_over,))

@@ -15,10 +15,30 @@ make_container()
 	[ -d $container ] || container=/sys/fs/cgroup
 	container+=/gprof-verdict-$$
 	if [ "$(id -u)" = 0 ] && mkdir "$container" 2>/dev/null; then
-		trap 'rmdir "$container"; clean_up' EXIT
 		{ echo 50000 >"$container/cpu.cfs_quota_us" || echo "50000 100000" >"$container/cpu.max"; } 2>/dev/null && return
 	fi
 	container=
+}
+
+# A file system that reads 100 KB/s, with files of which four take 0.8 s; "" if that cannot be made.
+make_disk()
+{
+	local i
+	disk=$T/slow-disk
+	mkdir "$T/files" "$disk"
+	for ((i = 0; i < 48; i++)); do
+		head -c 20000 /dev/zero >"$T/files/$i.bin"
+	done
+	bindfs --read-rate=100k "$T/files" "$disk" 2>/dev/null || disk=
+	export PLANTED_FILES=$disk
+}
+
+# At the end, before the folder goes.
+leave()
+{
+	[ -z "$container" ] || rmdir "$container"
+	[ -z "$disk" ] || fusermount3 -u "$disk" || fusermount -u "$disk"
+	clean_up
 }
 
 # start NAME OUTPUT [INIT-METHOD]: a process of that program; its own measurements go to OUTPUT.
@@ -31,7 +51,7 @@ start()
 	log | gil | process | storage) libraries+=" $ROOT/$B/libgprof-os.so" ;;
 	esac
 	case $1 in
-	crowded | limited | workers | storage | slow) sample_ms=50 ;;
+	crowded | limited | workers | storage | slow | disk | decode | decoded) sample_ms=50 ;;
 	esac
 	GPROF_SAMPLE_MS=$sample_ms GPROF_PYTHON=$python GPROF_DIR=$T/$1 LD_PRELOAD=$libraries timeout 200 "$TORCH_PYTHON" $program "$1" "${@:3}" >"$2" 2>"$2.err"
 }
@@ -145,6 +165,14 @@ judge()
 	straggler) predicts "$1" even --remove stragglers ;;
 	workers) waits_for "$1" "mostly wait at plant[^ ]*\\([0-9]+\\)(: __getitem__)?, in clock_nanosleep; more of them" ;;
 	storage | slow) waits_for "$1" "are in read\\(/.*\\.bin\\) ([89][0-9]|100) % of the time; more of them" ;;
+	disk) # to open a file takes long, too
+		waits_for "$1" "are in read\\(/.*\\.bin\\) ([4-9][0-9]|100) % of the time; more of them"
+		predicts "$1" none --remove loader
+		;;
+	decode)
+		waits_for "$1" "run planted_torch.py\\([0-9]+\\)(: compute_for)? ([0-9]+ % of the time|most); 2 workers instead of 1 can save"
+		predicts "$1" decoded --remove loader
+		;;
 	crowded | limited) is_near "$(saved cpu_wait "$1" 4-10)" "$(of "$1" 2)" "$1: waits for a CPU" ;;
 	esac
 }
@@ -177,11 +205,20 @@ beside()
 }
 
 make_container
+make_disk
+trap leave EXIT
 {
 	beside none loader10 loader60 workers storage slow code recompile gc storm log
 	beside process gil
 	beside even straggler
 	beside bound
+	if [ -n "$disk" ]; then
+		beside disk
+	else
+		echo "ok 1 - disk # SKIP no file system can be mounted here"
+	fi
+	beside decoded
+	beside decode
 	beside crowded
 	if [ -n "$container" ]; then
 		beside limited
