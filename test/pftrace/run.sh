@@ -99,6 +99,7 @@ else
 	skip "traces of PyTorch's profiler" "no folder of them in GPROF_TRACES"
 fi
 # shellcheck disable=SC2046 # lists
-as_perfetto - "$work"/[ab].gprof "$work/ranks" $(find test/golden -name '*.gprof' ! -name bad_newer.gprof) $(real_traces)
+as_perfetto - "$work"/[ab].gprof "$work/ranks" $(find test/golden -name '*.gprof' ! -name bad_newer.gprof) \
+	$(ls -d "${GPROF_TRACES:-none}"/{eager_b200,qwen_h100,overlap_a100_8ranks_rank3}.json.gz "${GPROF_TRACES:-none}"/dlrm_v100_8ranks 2>/dev/null)
 as_perfetto "--compat=hta --tracks=gpu,counters,api --min-us=2" "$work/a.gprof" test/golden/v2/compile.gprof
 exit $failed
