@@ -164,7 +164,7 @@ enum gprof_fact {
 		"what a channel had in an nccl_op: its kernel, or its network transfers")          \
 	T(60, thread_cpu, 0, "how long a thread ran on CPUs, and waited for one")                  \
 	T(61, wait_sample, GPROF_IS_EVENT | GPROF_IN_OWN_STEP,                                     \
-		"a look at a thread of Python that waited in the kernel")
+		"a look at a thread that waited in the kernel")
 
 #define GPROF_COLUMNS_schema(C, t)                                                                 \
 	C(t, uint16_t, table, UINT)                                                                \

@@ -161,6 +161,16 @@ uint64_t cpu_ring_most_locked_bytes(void)
 	return kb * 1024 * (nr_cpus > 0 ? (uint64_t)nr_cpus : 1);
 }
 
+uint32_t cpu_ring_bytes(uint64_t wanted_bytes, uint64_t page_bytes, uint64_t most)
+{
+	uint64_t bytes = page_bytes;
+
+	while (bytes < wanted_bytes && bytes * 2 <= most) {
+		bytes *= 2;
+	}
+	return (uint32_t)bytes;
+}
+
 void cpu_ring_close(struct perf_event_mmap_page *ring)
 {
 	munmap(ring, cpu_ring_locked_bytes((uint32_t)ring->data_size));

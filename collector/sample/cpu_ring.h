@@ -43,6 +43,9 @@ size_t cpu_ring_locked_bytes(uint32_t ring_bytes);
 /* Bytes that each user may lock for such buffers, of all processes, besides RLIMIT_MEMLOCK. */
 uint64_t cpu_ring_most_locked_bytes(void);
 
+/* The size of a buffer with room for `wanted_bytes`, and of at most `most`. */
+uint32_t cpu_ring_bytes(uint64_t wanted_bytes, uint64_t page_bytes, uint64_t most);
+
 /* Ends the event, too. */
 void cpu_ring_close(struct perf_event_mmap_page *ring);
 

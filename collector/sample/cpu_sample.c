@@ -58,8 +58,9 @@
 #include "collector/util/notice.h"
 
 /* Threads at the same time; further ones are counted. */
-#define MAX_THREADS 8192u
-#define READ_NS	    100000000u
+#define MAX_THREADS  8192u
+#define READ_NS	     100000000u
+#define SECOND_READS (1000000000u / READ_NS)
 /* Threads that each read looks at, where a scan of all may be due later. */
 #define MAX_RECENT 64u
 /* Python frames read later than this fraction of a period after the sample no longer match it. */
@@ -396,12 +397,22 @@ static void find_python(void)
 		}
 		cpus_hurry(true);
 	}
+}
+
+/* Of a process without Python, any thread may be the one that launches work. */
+static void find_waiters(void)
+{
+	wait_sample_begin_threads();
 	if (state.python) {
 		state.next = 0;
-		wait_sample_begin_threads();
 		state.python->each_thread(on_python_thread, NULL);
-		wait_sample_end_threads(&state.now);
 	}
+	for (uint32_t i = 0; !state.python && i < state.nr_threads; i++) {
+		if (state.threads[i].is_tried) {
+			wait_sample_thread(state.threads[i].tid, 0, state.threads[i].name);
+		}
+	}
+	wait_sample_end_threads(&state.now);
 }
 
 /*
@@ -420,6 +431,7 @@ static void scan(uint64_t now_ns, bool is_start)
 	}
 	sample_those_that_run(0, is_start);
 	find_python();
+	find_waiters();
 	cost_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
 	state.scan_due_ns = now_ns + (had_python || !state.python ? cost_ns * COST_PARTS : 0);
 }
@@ -614,7 +626,7 @@ static bool is_wanted(void)
 static void set_running(bool is_running)
 {
 	state.is_running = is_running;
-	if (!is_running && state.python) {
+	if (!is_running) {
 		wait_sample_look(state.python, &state.now, false);
 	}
 	if (!state.is_refused) { /* else there is nothing to switch */
@@ -711,16 +723,14 @@ static void look_at_python(uint64_t now_ns)
 	state.look_due_ns = now_ns + state.period_ns;
 }
 
-/* At what threads of Python wait for, which nothing else sees. */
+/* At what threads wait for, which nothing else sees. */
 static void look_at_waits(uint64_t now_ns)
 {
-	uint64_t period_ns = 1000000000u / WAIT_SAMPLE_HZ;
+	uint64_t next_ns;
 
 	state.now = clock_take_anchor();
-	if (wait_sample_look(state.python, &state.now, is_open())) {
-		period_ns = READ_NS;
-	}
-	state.wait_due_ns = now_ns + (period_ns > state.period_ns ? period_ns : state.period_ns);
+	next_ns = wait_sample_look(state.python, &state.now, is_open());
+	state.wait_due_ns = now_ns + (next_ns > state.period_ns ? next_ns : state.period_ns);
 }
 
 static void take(uint64_t now_ns)
@@ -744,20 +754,10 @@ static void take(uint64_t now_ns)
 	state.due_ns = now_ns + READ_NS;
 }
 
-/* The room for what the kernel takes between two reads, with records of that size. */
-static uint32_t find_ring_bytes(uint64_t hz, uint64_t record_bytes, uint64_t most)
-{
-	uint64_t bytes = state.page_bytes, wanted = hz * record_bytes * READ_NS / 1000000000u;
-
-	while (bytes < wanted && bytes * 2 <= most) {
-		bytes *= 2;
-	}
-	return (uint32_t)bytes;
-}
-
 void cpu_sample_init(void)
 {
 	uint64_t hz = config_number(CONFIG_CPU_HZ);
+	uint64_t second_bytes = hz * USUAL_RECORD_BYTES;
 	long page_bytes = sysconf(_SC_PAGESIZE);
 	static atomic_uint told_in;
 
@@ -776,15 +776,15 @@ void cpu_sample_init(void)
 	/* Where nobody asks for samples, other profilers of this user keep half. */
 	state.max_locked_bytes =
 		cpu_ring_most_locked_bytes() / (config_is_given(CONFIG_CPU_HZ) ? 1 : 2);
-	state.first_ring_bytes =
-		find_ring_bytes(hz, USUAL_RECORD_BYTES, state.max_locked_bytes / USUAL_THREADS);
+	state.first_ring_bytes = cpu_ring_bytes(second_bytes / SECOND_READS, state.page_bytes,
+		state.max_locked_bytes / USUAL_THREADS);
 	/* A program that forks all the time hardly lets this thread read what its first one does.
 	 */
-	state.roomy_ring_bytes = find_ring_bytes(
-		ROOMY_READS * hz, USUAL_RECORD_BYTES, state.max_locked_bytes / ROOMY_READS);
+	state.roomy_ring_bytes = cpu_ring_bytes(ROOMY_READS * second_bytes / SECOND_READS,
+		state.page_bytes, state.max_locked_bytes / ROOMY_READS);
 	/* Two reads may lie twice as far apart where CPUs are scarce. */
-	state.most_ring_bytes =
-		find_ring_bytes(2 * hz, CPU_RING_RECORD_BYTES, state.max_locked_bytes);
+	state.most_ring_bytes = cpu_ring_bytes(2 * hz * CPU_RING_RECORD_BYTES / SECOND_READS,
+		state.page_bytes, state.max_locked_bytes);
 	state.period_ns = 1000000000u / hz;
 	state.is_running = true;
 	cpu_ring_begin();
@@ -801,12 +801,12 @@ bool cpu_sample_catch(void)
 	uint64_t now_ns;
 	bool has_any;
 
-	if (!state.is_running || !state.python) {
+	if (!state.is_running) {
 		return false;
 	}
 	has_any = catch_python();
 	now_ns = clock_monotonic_ns();
-	if (state.is_looking && now_ns >= state.look_due_ns) {
+	if (state.python && state.is_looking && now_ns >= state.look_due_ns) {
 		look_at_python(now_ns);
 		has_any = true;
 	}
@@ -840,7 +840,7 @@ uint64_t cpu_sample_due_ns(void)
 	if (state.python && state.is_looking && state.look_due_ns < due_ns) {
 		due_ns = state.look_due_ns;
 	}
-	return state.python && state.wait_due_ns < due_ns ? state.wait_due_ns : due_ns;
+	return state.wait_due_ns < due_ns ? state.wait_due_ns : due_ns;
 }
 
 /* First the pointer, then the memory: a fork in between must not leave a child with a stale one. */
@@ -868,9 +868,7 @@ void cpu_sample_end(void)
 	if (state.period_ns) {
 		take(clock_monotonic_ns());
 	}
-	if (state.python) {
-		wait_sample_look(state.python, &state.now, false);
-	}
+	wait_sample_look(state.python, &state.now, false);
 	for (uint32_t i = 0; i < state.nr_threads; i++) {
 		if (state.threads[i].ring) {
 			finish_ring(&state.threads[i]);

@@ -170,7 +170,7 @@ static struct wait name_wait(const struct python_sampler *python, const struct w
 		if (calls[i].fd >= 0) {
 			wait.object = object_of((int)call->arguments[calls[i].fd]);
 		}
-		if (call->nr == SYS_futex && python->is_lock(call->arguments[0])) {
+		if (call->nr == SYS_futex && python && python->is_lock(call->arguments[0])) {
 			wait.kind = GPROF_OS_GIL;
 		}
 		return wait;
@@ -223,8 +223,7 @@ static void report_no_room(uint32_t tid)
 	if (notice_is_first(&told_in)) {
 		notice_add("threads without wait samples", 0,
 			"what thread %u and perhaps others wait for is missing: more than 8 "
-			"threads "
-			"of Python beside the first one launch work",
+			"threads beside the first one launch work",
 			tid);
 	}
 }
@@ -263,7 +262,7 @@ void wait_sample_thread(uint32_t tid, uintptr_t python, const char *name)
 {
 	struct waiter *waiter;
 
-	if (tid != (uint32_t)getpid() && !launches(tid)) {
+	if (!(python && tid == (uint32_t)getpid()) && !launches(tid)) {
 		return;
 	}
 	waiter = find(tid);
@@ -348,7 +347,7 @@ static bool find_wait(struct waiter *waiter, const struct python_sampler *python
 	if (clock_thread_cpu_ns(waiter->tid) != cpu_ns) {
 		return false;
 	}
-	wait.py_stack = stack_id(python, result);
+	wait.py_stack = python ? stack_id(python, result) : 0;
 	if (wait.kind == GPROF_OS_GIL) {
 		find_holder(&wait, python, call.arguments[0]);
 	}
@@ -427,7 +426,7 @@ static void look_at(struct waiter *waiter, const struct python_sampler *python,
 	}
 }
 
-bool wait_sample_look(
+uint64_t wait_sample_look(
 	const struct python_sampler *python, const struct clock_anchor *now, bool is_wanted)
 {
 	bool is_new_stream = state.era != dictionary_era(), are_long = true;
@@ -442,5 +441,5 @@ bool wait_sample_look(
 			are_long = are_long && is_long(waiter, now->monotonic_ns);
 		}
 	}
-	return are_long;
+	return 1000000000u / (are_long ? WAIT_SAMPLE_SLOW_HZ : WAIT_SAMPLE_HZ);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looks, WAIT_SAMPLE_HZ times a second, at what threads of Python wait for in the kernel: rows of
- * table wait_sample. CPU samples show what a thread runs; a loop that sleeps, reads files or waits
+ * Looks, WAIT_SAMPLE_HZ times a second, at what some threads wait for in the kernel: rows of table
+ * wait_sample. CPU samples show what a thread runs; a loop that sleeps, reads files or waits
  * for another thread has none of that time. The kernel says in which system call a thread is
  * (/proc/self/task/TID/syscall), and its frames do not change while it is there. The target runs no
  * instruction for it. For the drain thread.
@@ -16,22 +16,25 @@
 #include "collector/ring/python_frames.h"
 #include "collector/util/clock.h"
 
-#define WAIT_SAMPLE_HZ 50u
+#define WAIT_SAMPLE_HZ	    50u
+#define WAIT_SAMPLE_SLOW_HZ 10u
 
 /*
- * After the threads of Python were looked for, which are between the two: those that launch work,
- * and the process's first one, are looked at from now on. name: of the thread.
+ * After the threads were looked for, which are between the two: those that launch work, and the
+ * process's first one if it runs Python, are looked at from now on. python: the state of a thread
+ * of Python, else 0. name: of the thread.
  */
 void wait_sample_begin_threads(void);
 void wait_sample_thread(uint32_t tid, uintptr_t python, const char *name);
 void wait_sample_end_threads(const struct clock_anchor *now);
 
 /*
- * Looks at them. A row stands for the time since the last look, so the first one, and one after a
- * look that was not wanted, only begins. Returns true if all have been in the same wait for a
- * second or more: then the next look may be later.
+ * Looks at them; python: NULL if there is none. A row stands for the time since the last look, so
+ * the first one, and one after a look that was not wanted, only begins. Returns after how many ns
+ * the next look is due: later if there are no threads, or all have been in the same wait for a
+ * second or more.
  */
-bool wait_sample_look(
+uint64_t wait_sample_look(
 	const struct python_sampler *python, const struct clock_anchor *now, bool is_wanted);
 
 /* At the end, and in a forked child: closes all files. */

@@ -302,7 +302,8 @@ static void add_wait(struct process *process, const struct wait_key *wait,
 	uint64_t stack = mixed_stack_id(0, wait->py_stack);
 	const struct wait_place_key key = {
 		mixed_stack_has_python(stack) ? mixed_stack_place(process, stack) : 0,
-		wait_call_name(process, wait), wait_object_name(process, wait), wait->kind};
+		wait_call_name(process, wait), wait_object_name(process, wait), wait->kind,
+		!wait->py_stack};
 	struct wait_place *place;
 
 	hash_put(*places, key, &key, place);

@@ -109,10 +109,11 @@ void code_samples_sum(const struct code_samples *samples, enum code_part part, s
 /* Samples of waits for the same thing at one line of Python. Names are numbers of string_pool.h. */
 struct wait_place {
 	struct wait_place_key {
-		uint32_t place;	 /* as of code_place; 0: unknown */
-		uint32_t call;	 /* "read" */
-		uint32_t object; /* the file or the like; 0: unknown, or none */
-		uint32_t kind;	 /* enum gprof_os_kind */
+		uint32_t place;	    /* as of code_place; 0: unknown */
+		uint32_t call;	    /* "read" */
+		uint32_t object;    /* the file or the like; 0: unknown, or none */
+		uint32_t kind;	    /* enum gprof_os_kind */
+		uint32_t is_native; /* 1: the thread ran no Python code */
 	} key;
 	struct code_sum sum;
 	UT_hash_handle hh;

@@ -101,7 +101,7 @@ static void add_waits(
 		key.key.name = py_frame_short_text(key.key.file, at->line, code->name);
 		key.key.caller = find_caller(process, waits->key.py_stack);
 	} else {
-		key.key.name = word(waits->key.py_stack ? "(unknown)" : "(no Python code)");
+		key.key.name = word(waits->key.py_stack ? "(unknown)" : "(no Python line)");
 	}
 	key.key.call = wait_call_name(process, &waits->key);
 	key.key.object = wait_detail(process, &waits->key);
@@ -153,8 +153,7 @@ static const struct table_column columns[] = {
 static void add_notes(struct table *table, const struct wait_lines_view *view)
 {
 	if (!view->nr) {
-		table_note(
-			table, "No waits of threads that run Python were recorded (GPROF_CPU_HZ).");
+		table_note(table, "No samples of waits were recorded (GPROF_CPU_HZ).");
 		return;
 	}
 	table_note(table,
@@ -207,13 +206,13 @@ static void fini(void *state)
 VIEW(wait_lines, 356) = {
 	.name = "wait-lines",
 	.subject = VIEW_ABOUT_HOST,
-	.help = "lines of Python code in which threads waited, by samples",
-	.about = "gprof looks 50 times a second at the process's first thread and at threads of "
-		 "Python that launch work. If one waits in the kernel, the row says at which line, "
+	.help = "what threads waited for, and at which lines of Python, by samples",
+	.about = "gprof looks 50 times a second at threads that launch work and, in Python, at the "
+		 "process's first one. If one waits in the kernel, the row says at which line, "
 		 "in which system call and for what. Waits for the GPU are among them.",
 	.is_default = true,
 	.is_empty_hidden = true,
-	.title = "Waits per Python line",
+	.title = "Waits by samples",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct wait_lines_view),
 	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, NULL, on_batch, end},

@@ -346,9 +346,11 @@ static const char *user_change(const struct verdict *verdict, const struct code_
 	const struct code_found *code = &words->code;
 
 	if (names_waits(verdict, words)) {
-		return words->waits.is_for_gil	 ? "using processes"
-		       : words->waits.is_at_line ? "waiting less there"
-						 : "waiting less";
+		bool is_there = words->waits.is_at_line && words->waits.sums.top[0].key.place;
+
+		return words->waits.is_for_gil ? "using processes"
+		       : is_there	       ? "waiting less there"
+					       : "waiting less";
 	}
 	return code->is_waiting && code->has_kernel && !verdict->is_in_operators
 		       ? "waiting less"

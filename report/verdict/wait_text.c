@@ -62,7 +62,7 @@ struct wait_sums wait_sums_of(const struct wait_place *places)
 
 		sums.ns += (double)group->sum.ns;
 		sums.gil_ns += group->key.kind == GPROF_OS_GIL ? (double)group->sum.ns : 0;
-		if (place.key.place) {
+		if (place.key.place || place.key.is_native) {
 			top_add(sums.top, NR_WAIT_PLACES, sizeof(place), &place,
 				offsetof(struct wait_place, sum.ns));
 		}
@@ -79,13 +79,13 @@ double wait_sums_pct(const struct wait_sums *sums, size_t i)
 /* What the thread waits for, where that says more than the call. */
 static const char *purpose_of(uint32_t kind)
 {
-	return kind == GPROF_OS_FAULT	  ? ", in page faults"
-	       : kind == GPROF_OS_WAIT	  ? ", for a lock or a thread"
-	       : kind == GPROF_OS_PROCESS ? ", for a child process"
+	return kind == GPROF_OS_FAULT	  ? "in page faults"
+	       : kind == GPROF_OS_WAIT	  ? "for a lock or a thread"
+	       : kind == GPROF_OS_PROCESS ? "for a child process"
 					  : NULL;
 }
 
-/* As ", in read of /data/a.tar", ", for a child process", ", for Python's lock (GIL)". */
+/* As "in read of /data/a.tar", "for a child process", "for Python's lock (GIL)". */
 static void add_what(const struct wait_place_key *key, unsigned int object_width, struct buf *out)
 {
 	const char *call = string_pool_text(key->call, NULL), *purpose = purpose_of(key->kind);
@@ -94,7 +94,7 @@ static void add_what(const struct wait_place_key *key, unsigned int object_width
 		buf_text(out, purpose);
 		return;
 	}
-	buf_text(out, key->kind == GPROF_OS_GIL ? ", for " : ", in ");
+	buf_text(out, key->kind == GPROF_OS_GIL ? "for " : "in ");
 	text_add_shown(out, call, strlen(call), VERDICT_NAME_WIDTH);
 	if (key->object && object_width) {
 		size_t nr_bytes;
@@ -107,8 +107,12 @@ static void add_what(const struct wait_place_key *key, unsigned int object_width
 
 void wait_add_where(const struct wait_place_key *key, const struct code_form *form, struct buf *out)
 {
-	buf_text(out, " at ");
-	code_form_add_line(key->place, form, out);
+	if (key->place) {
+		buf_text(out, " at ");
+		code_form_add_line(key->place, form, out);
+		buf_char(out, ',');
+	}
+	buf_char(out, ' ');
 	add_what(key, form->object_width, out);
 }
 

@@ -23,7 +23,8 @@ struct wait_sums wait_sums_of(const struct wait_place *places);
 /* The share of a place, in percent; 0 if there is none. */
 double wait_sums_pct(const struct wait_sums *sums, size_t i);
 
-/* Appends as " at train.py(4): load, in read of /data/a.tar", or ", for Python's lock (GIL)". */
+/* Appends as " at train.py(4): load, in read of /data/a.tar", or " in read" where no line is known.
+ */
 void wait_add_where(
 	const struct wait_place_key *key, const struct code_form *form, struct buf *out);
 

@@ -78,4 +78,21 @@ if [ "$("$REPORT" info "$GPROF_DIR" 2>/dev/null | awk '$1 == "cpu_samples.has_ke
 	[ "$computed" -lt $((own * 6 / 10)) ] ||
 		ok grep -qE "^The GPU waits for Python code(, .*)? at loop.py\($line\)(: wait_kernel)?; doing less there can save at most " <<<"$(query '.findings.rows[0].sentence')"
 fi
+
+# native SENTENCE [PIPE]: a program without Python has no lines. Its thread is looked at about a second after its first launch.
+native()
+{
+	rm -rf "$GPROF_DIR"
+	record "$B/integ/s_wait" "${@:2}"
+	is 0 "$rc" "exit status of s_wait"
+	own=$(cat "$T/out")
+	summary findings,wait-lines
+	ok grep -qE "^The GPU waits while the loop waits.* $1; waiting less can save at most " <<<"$(query '.findings.rows[0].sentence')"
+	cost=$(query '[.wait_lines.rows[].wait_ns] | add / 1000000 | round')
+	[ "$cost" -ge $((own / 3)) ] && [ "$cost" -le $((own * 11 / 10)) ] || mismatch "not as expected: s_wait waits $cost ms by samples, measured $own"
+}
+native 'in clock_nanosleep'
+mkfifo "$T/data/native.bin"
+native 'in read of [^ ]*/data/\*.bin' "$T/data/native.bin"
+is "$T/data/*.bin" "$(query '.wait_lines.rows[0].object')" "what s_wait reads"
 finish

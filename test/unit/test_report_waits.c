@@ -267,8 +267,15 @@ START_TEST(waits_whose_frames_are_unknown_name_no_line)
 		GPROF_OS_READ, GPROF_PY_STACK_NOT_READ, "read", "pipe", .nr_waits = 7, .nr_cpu = 1};
 
 	says(&waits, "python_host", "The loop mostly waits or is in the kernel; ");
-	waits.stack = 0;
-	says(&waits, "python_host", "The loop mostly waits or is in the kernel; ");
+	waits.stack = 0; /* it runs no Python */
+	says(&waits, "python_host",
+		"The loop waits, 100.0 % of its waits in read of pipe; waiting less can save ");
+	waits.kind = GPROF_OS_PROCESS;
+	waits.object = NULL;
+	waits.has_gpu = true;
+	says(&waits, "python_host",
+		"The GPU waits while the loop waits, 100.0 % of its waits for a child process; "
+		"waiting less can save ");
 }
 END_TEST
 
@@ -357,7 +364,7 @@ START_TEST(lines_have_their_callers_and_what_they_wait_for)
 	is_row(table, "subprocess.py(2012): _try_wait", "train.py(12): step", "wait4", "", 4);
 	is_row(table, "train.py(12): step", "", "Python's lock (GIL)", "train.py(41): load", 3);
 	is_row(table, "(unknown)", "", "read", "pipe", 2);
-	is_row(table, "(no Python code)", "", "epoll_wait", "", 1);
+	is_row(table, "(no Python line)", "", "epoll_wait", "", 1);
 	ck_assert_ptr_nonnull(strstr(table->note, "15 samples"));
 	ck_assert_ptr_nonnull(strstr(table->note, "The lines of 2 samples are unknown"));
 	table_destroy(table);
