@@ -322,11 +322,13 @@ void code_samples_sum_waits(
 	}
 }
 
-/* ---- of one thread ---- */
+/* ---- of one thread, or of all ---- */
 
 struct thread_stacks {
-	uint32_t task;
-	struct idmap stacks; /* struct code_stack, with one sum */
+	uint32_t task;	     /* 0: all threads, while they ran Python */
+	struct idmap stacks; /* struct code_stack, with one sum; of the process that is read */
+	struct idmap *sums;  /* struct code_place */
+	struct code_sum all;
 };
 
 static void take_thread(void *context, struct process *process, const struct batch *b)
@@ -336,7 +338,8 @@ static void take_thread(void *context, struct process *process, const struct bat
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		struct timed_sample sample = timed_sample_of(process, b, i);
 
-		if (sample.task == thread->task) {
+		if (thread->task ? sample.task == thread->task
+				 : mixed_stack_has_python(sample.stack)) {
 			struct code_stack *stack = idmap_put(&thread->stacks, sample.stack);
 
 			stack->stack = sample.stack;
@@ -345,21 +348,48 @@ static void take_thread(void *context, struct process *process, const struct bat
 	}
 }
 
-static const struct scan_view thread_view = {
-	.wants = wants, .nr_wants = 1, .on_batch = take_thread, .ignores_selection = true};
+static void end_process(void *context, struct process *process)
+{
+	struct thread_stacks *thread = context;
+
+	for (size_t i = 0; i < thread->stacks.nr; i++) {
+		const struct code_stack *stack = idmap_at(&thread->stacks, i);
+
+		add(&thread->all, &stack->sums[0]);
+		add_place(process, stack->stack, &stack->sums[0], thread->sums);
+	}
+	idmap_fini(&thread->stacks);
+	idmap_init(&thread->stacks, sizeof(struct code_stack));
+}
+
+static struct code_sum sum_threads(struct process *const *processes, size_t nr_processes,
+	const struct scan_view *view, struct thread_stacks thread)
+{
+	idmap_init(&thread.stacks, sizeof(struct code_stack));
+	scan_run(processes, nr_processes, &(const struct scan){view, &thread}, 1);
+	idmap_fini(&thread.stacks);
+	return thread.all;
+}
+
+static const struct scan_view python_view = {
+	.wants = wants, .nr_wants = 1, .on_batch = take_thread, .end = end_process};
+
+void code_samples_sum_python(struct process *const *processes, size_t nr_processes,
+	struct idmap *sums, struct code_sum *all)
+{
+	*all = sum_threads(
+		processes, nr_processes, &python_view, (struct thread_stacks){.sums = sums});
+}
+
+static const struct scan_view thread_view = {.wants = wants,
+	.nr_wants = 1,
+	.on_batch = take_thread,
+	.end = end_process,
+	.ignores_selection = true};
 
 void code_samples_sum_thread(struct process *process, uint32_t task, struct idmap *sums)
 {
-	struct thread_stacks thread = {.task = task};
-
-	idmap_init(&thread.stacks, sizeof(struct code_stack));
-	scan_run(&process, 1, &(const struct scan){&thread_view, &thread}, 1);
-	for (size_t i = 0; i < thread.stacks.nr; i++) {
-		const struct code_stack *stack = idmap_at(&thread.stacks, i);
-
-		add_place(process, stack->stack, &stack->sums[0], sums);
-	}
-	idmap_fini(&thread.stacks);
+	sum_threads(&process, 1, &thread_view, (struct thread_stacks){.task = task, .sums = sums});
 }
 
 /* Waits that look alike, so that names are looked up once for each. */

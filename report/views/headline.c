@@ -5,16 +5,19 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "report/analysis/headline.h"
-#include "report/model/python_lines.h"
 #include "report/analysis/view.h"
+#include "report/budget/code_samples.h"
 #include "report/ops/flops.h"
 #include "report/model/run_state.h"
 #include "report/table/figure_lines.h"
+#include "report/util/string_pool.h"
 #include "report/util/text.h"
+#include "report/verdict/top.h"
 #include "report/verdict/verdict.h"
 
 #define MIN_PROGRAM 12u
@@ -124,24 +127,20 @@ static void add_flops(struct figure_lines *lines, const struct headline_figures 
 /* ---- a program without a GPU ---- */
 
 #define MAX_LINES 3u
-/* Lines with a smaller share of the samples, in percent, are none of the first screen's. */
+/* Places with a smaller share of the samples, in percent, are none of the first screen's. */
 #define MIN_SHARE_PCT 1.0
 
-static int by_self(const struct frame_sum *a, const struct frame_sum *b)
-{
-	return a->nr_self == b->nr_self ? 0 : a->nr_self > b->nr_self ? -1 : 1;
-}
-
-/* The lines with most samples of their own; returns whether there are any. */
-static bool add_sorted_lines(struct figure_lines *lines, const struct python_lines *all)
+/* The places with most samples, as findings have them; returns whether there are any. */
+static bool add_places(
+	struct figure_lines *lines, const struct code_place *top, const struct code_sum *all)
 {
 	unsigned int nr = 0;
 
-	for (const struct frame_sum *line = all->sums.all; line && nr < MAX_LINES; nr++) {
-		double share_pct = 100 * (double)line->nr_self / (double)all->nr;
+	for (; nr < MAX_LINES && top[nr].sum.nr; nr++) {
+		double share_pct = 100 * (double)top[nr].sum.nr / (double)all->nr;
 		struct buf item = {0};
 		size_t nr_bytes;
-		const char *text = string_pool_text(python_line_text(line), &nr_bytes);
+		const char *text = string_pool_text(top[nr].place, &nr_bytes);
 
 		if (share_pct < MIN_SHARE_PCT) {
 			break;
@@ -154,7 +153,6 @@ static bool add_sorted_lines(struct figure_lines *lines, const struct python_lin
 		buf_char(&item, '\0');
 		figure_lines_add(lines, item.bytes);
 		buf_fini(&item);
-		line = line->hh.next;
 	}
 	if (nr) {
 		figure_lines_end(lines);
@@ -164,15 +162,18 @@ static bool add_sorted_lines(struct figure_lines *lines, const struct python_lin
 
 static bool add_python_lines(struct figure_lines *lines, const struct view_input *input)
 {
-	struct python_lines all = {0};
-	const struct scan scan = {&python_lines_scan, &all};
-	bool has_any;
+	struct code_place top[MAX_LINES] = {{0}};
+	struct code_sum all = {0};
+	struct idmap places;
 
-	scan_run(input->processes, input->nr_processes, &scan, 1);
-	HASH_SORT(all.sums.all, by_self);
-	has_any = add_sorted_lines(lines, &all);
-	python_lines_fini(&all);
-	return has_any;
+	idmap_init(&places, sizeof(struct code_place));
+	code_samples_sum_python(input->processes, input->nr_processes, &places, &all);
+	for (size_t i = 0; i < places.nr; i++) {
+		top_add(top, MAX_LINES, sizeof(top[0]), idmap_at(&places, i),
+			offsetof(struct code_place, sum.nr));
+	}
+	idmap_fini(&places);
+	return add_places(lines, top, &all);
 }
 
 /* ---- findings ---- */
