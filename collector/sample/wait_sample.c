@@ -314,14 +314,18 @@ static uint32_t stack_id(const struct python_sampler *python, enum python_read r
 								      : GPROF_PY_STACK_NOT_READ;
 }
 
-/* The frames are the holder's if it is the same before and after. It may run meanwhile. */
-static void find_holder(struct wait *wait, const struct python_sampler *python, uint64_t lock)
+/*
+ * The frames are the holder's if it is the same before and after. It may run meanwhile. The thread
+ * that waits may have got the lock by now.
+ */
+static void find_holder(const struct waiter *waiter, struct wait *wait,
+	const struct python_sampler *python, uint64_t lock)
 {
 	uintptr_t at, again;
 	uint32_t tid = python->holder(lock, &at);
 	enum python_read result;
 
-	if (!tid) {
+	if (!tid || tid == waiter->tid) {
 		return;
 	}
 	result = python->read(tid, at, &state.stack);
@@ -349,7 +353,7 @@ static bool find_wait(struct waiter *waiter, const struct python_sampler *python
 	}
 	wait.py_stack = python ? stack_id(python, result) : 0;
 	if (wait.kind == GPROF_OS_GIL) {
-		find_holder(&wait, python, call.arguments[0]);
+		find_holder(waiter, &wait, python, call.arguments[0]);
 	}
 	waiter->wait = wait;
 	if (result == PYTHON_READ_GONE) {
