@@ -399,15 +399,18 @@ static void find_python(void)
 	}
 }
 
-/* Of a process without Python, any thread may be the one that launches work. */
+/* Without Python, where waits have no lines, they are worth a descriptor if samples were asked for.
+ */
 static void find_waiters(void)
 {
+	bool is_native = !state.python && config_is_given(CONFIG_CPU_HZ);
+
 	wait_sample_begin_threads();
 	if (state.python) {
 		state.next = 0;
 		state.python->each_thread(on_python_thread, NULL);
 	}
-	for (uint32_t i = 0; !state.python && i < state.nr_threads; i++) {
+	for (uint32_t i = 0; is_native && i < state.nr_threads; i++) {
 		if (state.threads[i].is_tried) {
 			wait_sample_thread(state.threads[i].tid, 0, state.threads[i].name);
 		}

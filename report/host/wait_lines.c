@@ -207,9 +207,11 @@ VIEW(wait_lines, 356) = {
 	.name = "wait-lines",
 	.subject = VIEW_ABOUT_HOST,
 	.help = "what threads waited for, and at which lines of Python, by samples",
-	.about = "gprof looks 50 times a second at threads that launch work and, in Python, at the "
-		 "process's first one. If one waits in the kernel, the row says at which line, "
-		 "in which system call and for what. Waits for the GPU are among them.",
+	.about =
+		"gprof looks 50 times a second at the first thread of a Python process, and at its "
+		"threads that launch work; with gprof-record --cpu also at threads of other "
+		"programs. If one waits in the kernel, the row says at which line, "
+		"in which system call and for what. Waits for the GPU are among them.",
 	.is_default = true,
 	.is_empty_hidden = true,
 	.title = "Waits by samples",

@@ -79,11 +79,11 @@ if [ "$("$REPORT" info "$GPROF_DIR" 2>/dev/null | awk '$1 == "cpu_samples.has_ke
 		ok grep -qE "^The GPU waits for Python code(, .*)? at loop.py\($line\)(: wait_kernel)?; doing less there can save at most " <<<"$(query '.findings.rows[0].sentence')"
 fi
 
-# native SENTENCE [PIPE]: a program without Python has no lines. Its thread is looked at about a second after its first launch.
+# native SENTENCE [PIPE]: a program without Python has no lines, and samples of waits where they are asked for. Its thread is looked at about a second after its first launch.
 native()
 {
 	rm -rf "$GPROF_DIR"
-	record "$B/integ/s_wait" "${@:2}"
+	GPROF_CPU_HZ=99 record "$B/integ/s_wait" "${@:2}"
 	is 0 "$rc" "exit status of s_wait"
 	own=$(cat "$T/out")
 	summary findings,wait-lines
