@@ -14,10 +14,12 @@ T=$(mktemp -d "${TMPDIR:-/tmp}/gprof-integ-XXXXXX")
 # The rings of what was killed and not read are in memory.
 clean_up()
 {
+	[ -z "$slow" ] || fusermount3 -u "$slow" || fusermount -u "$slow"
 	find "$T" -name '*.gprof.part' -printf '/dev/shm/%f\n' 2>/dev/null | sed 's/part$/rings/' | xargs -r rm -f
 	rm -rf "$T"
 }
 trap clean_up EXIT
+slow= # mounted by slow_files
 failed=0
 
 # Settings of the caller must not leak in.
@@ -39,6 +41,13 @@ find_torch()
 		"$TORCH_PYTHON" -c 'import torch' 2>/dev/null && return
 	done
 	return 1
+}
+
+# slow_files RATE: $slow has the files of $T/files, and reads so many bytes a second; false if that cannot be mounted here.
+slow_files()
+{
+	mkdir "$T/slow"
+	bindfs --read-rate="$1" "$T/files" "$T/slow" 2>/dev/null && slow=$T/slow
 }
 
 # need WHAT...: SIM, REPORT, NVCC, PYTHON, JQ, TORCH, GPU; else the test is skipped. PLAIN: sanitizers would show

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""planted_waits.py sleep|closed|thread|read|child|lock|gil|parse|kernel [FOLDER]
+"""planted_waits.py sleep|closed|thread|read|fault|child|lock|gil|parse|kernel [FOLDER]
 
-A loop that gives the GPU work and then waits for one thing, at the line with its name: a sleep, also
-in a program that closes all files, or in a thread that is not the first one; a file in FOLDER on
-slow storage (a pipe that is filled late); a child process; a lock that other threads keep; the
-interpreter's lock, which C code of another thread keeps, or another thread that parses; or the
-kernel, which copies a file that is in memory. Prints the milliseconds that it waited, by its own
-clock, those of them in which it was not only ready for a CPU, the CPU time that it used meanwhile,
-and how long it ran.
+A loop that gives the GPU work and then waits for one thing, at the line with its name: a sleep,
+also in a program that closes all files, or in a thread that is not the first one; a file in FOLDER
+on slow storage (a pipe that is filled late), or pages of mapped.bin there, which are not in memory;
+a child process; a lock that other threads keep; the interpreter's lock, which C code of another
+thread keeps, or another thread that parses; or the kernel, which copies a file that is in memory.
+Prints the milliseconds that it waited, by its own clock, those of them in which it was not only
+ready for a CPU, the CPU time that it used meanwhile, and how long it ran.
 """
 import ctypes
 import json
+import mmap
 import os
 import subprocess
 import sys
@@ -26,6 +27,7 @@ release = ctypes.CDLL(None).usleep
 lock = threading.Lock()
 buffer = bytearray(64 << 20 if cause == "kernel" else 0)
 is_over = is_closed = False
+next_page = 0
 
 
 def compute():
@@ -52,6 +54,12 @@ def wait_thread(_):
 
 def wait_read(file):
     os.read(file, 1)  # LINE read
+
+
+def wait_fault(pages):
+    global next_page
+    next_page += 7
+    pages[next_page * mmap.PAGESIZE % len(pages)]  # LINE fault
 
 
 def wait_child(_):
@@ -111,6 +119,11 @@ def prepare(folder=None):
         os.mkfifo(path)
         beside(fill, path)
         return os.open(path, os.O_RDONLY)
+    if cause == "fault":
+        with open(os.path.join(folder, "mapped.bin"), "rb") as file:
+            pages = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+        pages.madvise(mmap.MADV_RANDOM)
+        return pages
     if cause == "kernel":
         file = os.open(os.path.join(folder, "cached.bin"), os.O_RDWR | os.O_CREAT)
         os.pwrite(file, buffer, 0)
