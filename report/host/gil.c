@@ -276,7 +276,7 @@ static void fill_table(void *state, struct table *table)
 	if (!view->has_calls) {
 		table_note(table,
 			"Calls of the operating system were not recorded; gprof-record --os "
-			"records them.");
+			"records them. Samples of waits are in the view wait-lines.");
 	} else if (table->nr_rows && !view->has_samples) {
 		table_note(table,
 			"CPU samples would say what other threads run meanwhile; none were "
