@@ -269,12 +269,15 @@ static void sum_holders(
 {
 	for (const struct code_wait *wait = samples->numbered; wait; wait = wait->hh.next) {
 		const struct code_stack *of = idmap_get(&samples->wait_sums, wait->number);
+		struct code_sum sum = {0};
 
-		for (size_t part = 0; of && wait->key.holder_stack && part < NR_CODE_PARTS;
-			part++) {
-			add(all, &of->sums[part]);
-			add_place(samples->process, mixed_stack_id(0, wait->key.holder_stack),
-				&of->sums[part], sums);
+		for (size_t part = 0; of && part < NR_CODE_PARTS; part++) {
+			add(&sum, &of->sums[part]);
+		}
+		if (wait->key.holder_stack && sum.nr) {
+			add(all, &sum);
+			add_place(samples->process, mixed_stack_id(0, wait->key.holder_stack), &sum,
+				sums);
 		}
 	}
 }

@@ -123,8 +123,10 @@ struct wait_place {
 void code_samples_sum_waits(
 	const struct code_samples *samples, enum code_part part, struct wait_place **places);
 
-/* Adds in the same way the samples of all threads of these processes that ran Python, but for those
- * whose frames could not be read. */
+/*
+ * Adds in the same way the samples of all threads of these processes that ran Python, but for those
+ * whose frames could not be read.
+ */
 void code_samples_sum_python(struct process *const *processes, size_t nr_processes,
 	struct idmap *sums, struct code_sum *all);
 
