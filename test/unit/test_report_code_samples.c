@@ -168,6 +168,29 @@ START_TEST(a_loop_that_mostly_waits_names_no_line)
 }
 END_TEST
 
+/* On the first screen of a program without operators, as in a finding. */
+START_TEST(code_of_pythons_own_library_counts_where_it_was_called)
+{
+	struct made made = made_python("plain.gprof");
+	struct table *table;
+
+	gen_py_file(made.gen, 2, "<frozen importlib._bootstrap>");
+	gen_py_code(made.gen, 10, 2, 1, "_load");
+	gen_py_stack(made.gen, 11, LOAD, 10, 353);
+	for (uint32_t i = 1; i <= 20; i++) {
+		add_sample(&made, i % 2 ? LOOP : OTHER, i % 4 ? 11 : SAVE, i * MS, MS);
+	}
+	gen_close(made.gen, "exit");
+	table = tables_of(&view_headline, made.path, false);
+	ck_assert_msg(
+		strstr(table->figure,
+			"Python  75.0 % of Python's CPU samples at train.py(41): load, 25.0 % at "
+			"train.py(50): save\n") != NULL,
+		"%s", table->figure);
+	table_destroy(table);
+}
+END_TEST
+
 START_TEST(a_wait_for_the_lock_names_what_others_run)
 {
 	const char *path = locked_steps("lock.gprof", 3 * MS / 2, true, false);
@@ -356,8 +379,9 @@ END_TEST
 
 UNIT_SUITE("report/code_samples", samples_of_the_loop_outside_of_operators_count,
 	samples_in_the_loader_are_the_loader_s, few_samples_name_no_line,
-	a_loop_that_mostly_waits_names_no_line, a_wait_for_the_lock_names_what_others_run,
-	a_loop_without_samples_has_its_holder_s_line,
+	a_loop_that_mostly_waits_names_no_line,
+	code_of_pythons_own_library_counts_where_it_was_called,
+	a_wait_for_the_lock_names_what_others_run, a_loop_without_samples_has_its_holder_s_line,
 	samples_that_could_not_be_read_are_of_the_holder, a_holder_that_is_not_seen_has_no_line,
 	what_follows_a_wait_does_not_count_where_the_wait_is_the_cause,
 	what_follows_a_wait_counts_where_the_host_is_slow, a_finding_with_a_place_fits_two_lines)
