@@ -115,7 +115,7 @@ text = open("docs/sql.md", encoding="utf-8").read()
 for number, query in enumerate(re.findall(r"```sql\n(.*?)```", text, re.S)):
     open(f"{sys.argv[1]}/manual{number}.sql", "w", encoding="utf-8").write(query)
 END
-is 10 "$(find "$T" -name 'manual*.sql' | wc -l)" "queries of the manual"
+is 11 "$(find "$T" -name 'manual*.sql' | wc -l)" "queries of the manual"
 for file in "$T"/manual*.sql; do
 	"$REPORT" sql -f "$file" "$T/training.gprof" >"$T/out" 2>"$T/err"
 	is "0 " "$? $(cat "$T/err")" "$(basename "$file")"
