@@ -46,8 +46,8 @@ find_torch()
 # slow_files RATE: $slow has the files of $T/files, and reads so many bytes a second; false if that cannot be mounted here.
 slow_files()
 {
-	mkdir "$T/slow"
-	bindfs --read-rate="$1" "$T/files" "$T/slow" 2>/dev/null && slow=$T/slow
+	mkdir "$T/slow-files"
+	bindfs --read-rate="$1" "$T/files" "$T/slow-files" 2>/dev/null && slow=$T/slow-files
 }
 
 # need WHAT...: SIM, REPORT, NVCC, PYTHON, JQ, TORCH, GPU; else the test is skipped. PLAIN: sanitizers would show

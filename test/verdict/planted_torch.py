@@ -6,7 +6,7 @@ A training on the CPU by PyTorch with one trouble: planted_torch.py CAUSE [INIT-
     workers              the loader has two workers, which sleep for twice as long as the step takes
     storage, slow        the same, and they read from a slow file instead, whose calls of the system are recorded, or not
     disk                 the same, and they read files of a slow file system, in the folder PLANTED_FILES
-    decode, decoded      the loader has one worker, or two, which compute for 1.8 times as long as the step takes
+    decode, decoded      the loader has one worker, or two, which compute for 1.5 times as long as the step takes
     code                 Python works and waits between operators, in a range named "tokenize"
     gil, process         a thread parses JSON all the time, or a process does; between operators the loop polls, which gives
                          Python's lock away
@@ -42,7 +42,7 @@ STEPS, BATCH = 12, 4
 MEASURED = slice(4, 11)
 WORK_S, CODE_S, LOG_S, LATE_S = 0.2, 0.1, 0.1, 0.2
 COMPILE_S = 0.15
-LOADER_S = {"loader10": 0.0224, "loader60": 0.3, "workers": 0.8, "storage": 0.8, "slow": 0.8, "disk": 0.8, "decode": 0.36, "decoded": 0.36}
+LOADER_S = {"loader10": 0.0224, "loader60": 0.3, "workers": 0.8, "storage": 0.8, "slow": 0.8, "disk": 0.8, "decode": 0.3, "decoded": 0.3}
 WORKERS = {"workers": 2, "storage": 2, "slow": 2, "disk": 2, "decode": 1, "decoded": 2}
 WORDS, PRODUCTS = 10_000, 32
 CROWD, CROWDED_NS = 2 * os.cpu_count(), 100_000_000

@@ -141,7 +141,7 @@ waits_for()
 # Both programs compute in as many workers as they have, so they show nothing where these have to share CPUs with others.
 decodes()
 {
-	if [ "$(of decode 1)" -gt 400000000 ] || [ "$(of decoded 1)" -gt 240000000 ]; then
+	if [ "$(of decode 1)" -gt 340000000 ] || [ "$(of decoded 1)" -gt 220000000 ]; then
 		echo "ok 1 - decode: workers # SKIP the machine is busy"
 		return
 	fi
