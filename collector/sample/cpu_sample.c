@@ -399,7 +399,9 @@ static void find_python(void)
 	}
 }
 
-/* Without Python, where waits have no lines, they are worth a descriptor if samples were asked for.
+/*
+ * Without Python, waits have no lines, and each thread costs a descriptor. So they are sampled only
+ * if the user set GPROF_CPU_HZ.
  */
 static void find_waiters(void)
 {
@@ -813,7 +815,7 @@ bool cpu_sample_catch(void)
 		look_at_python(now_ns);
 		has_any = true;
 	}
-	if (now_ns >= state.wait_due_ns) {
+	if (wait_sample_has_threads() && now_ns >= state.wait_due_ns) {
 		look_at_waits(now_ns);
 		has_any = true;
 	}
@@ -843,7 +845,7 @@ uint64_t cpu_sample_due_ns(void)
 	if (state.python && state.is_looking && state.look_due_ns < due_ns) {
 		due_ns = state.look_due_ns;
 	}
-	return state.wait_due_ns < due_ns ? state.wait_due_ns : due_ns;
+	return wait_sample_has_threads() && state.wait_due_ns < due_ns ? state.wait_due_ns : due_ns;
 }
 
 /* First the pointer, then the memory: a fork in between must not leave a child with a stale one. */

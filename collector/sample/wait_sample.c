@@ -35,7 +35,8 @@
 struct wait {
 	uint8_t kind;
 	uint32_t call, object, py_stack; /* ids */
-	/* Of Python's lock: who holds it, by the system's number, and the id of its stack. */
+	/* If it waits for Python's lock: the TID of the thread that holds it, and its stack's id.
+	 */
 	uint32_t holder, holder_stack;
 };
 
@@ -315,8 +316,8 @@ static uint32_t stack_id(const struct python_sampler *python, enum python_read r
 }
 
 /*
- * The frames are the holder's if it is the same before and after. It may run meanwhile. The thread
- * that waits may have got the lock by now.
+ * The holder's stack counts only if the same thread holds the lock before and after the read. By
+ * now, the waiting thread may have taken the lock itself.
  */
 static void find_holder(const struct waiter *waiter, struct wait *wait,
 	const struct python_sampler *python, uint64_t lock)
@@ -396,6 +397,16 @@ void wait_sample_end_threads(const struct clock_anchor *now)
 		}
 		waiter->is_seen = false;
 	}
+}
+
+bool wait_sample_has_threads(void)
+{
+	for (unsigned int i = 0; i < NR_WAITERS; i++) {
+		if (state.all[i].tid) {
+			return true;
+		}
+	}
+	return false;
 }
 
 static bool is_long(const struct waiter *waiter, uint64_t now_ns)

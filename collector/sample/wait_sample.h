@@ -28,11 +28,13 @@ void wait_sample_begin_threads(void);
 void wait_sample_thread(uint32_t tid, uintptr_t python, const char *name);
 void wait_sample_end_threads(const struct clock_anchor *now);
 
+/* Returns whether any thread is looked at. */
+bool wait_sample_has_threads(void);
+
 /*
  * Looks at them; python: NULL if there is none. A row stands for the time since the last look, so
- * the first one, and one after a look that was not wanted, only begins. Returns after how many ns
- * the next look is due: later if there are no threads, or all have been in the same wait for a
- * second or more.
+ * the first one, and one after a look that was not wanted, only begins. Returns the time in ns
+ * until the next look: longer if all have been in the same wait for a second or more.
  */
 uint64_t wait_sample_look(
 	const struct python_sampler *python, const struct clock_anchor *now, bool is_wanted);

@@ -11,8 +11,7 @@
 /* Numbers of the stream; kind: enum gprof_os_kind. */
 struct wait_key {
 	uint32_t py_stack, call, object, kind;
-	uint32_t holder_stack; /* of the thread that holds Python's lock; 0: unknown, or no wait for
-				  it */
+	uint32_t holder_stack; /* where Python's lock is held; 0: unknown, or another wait */
 };
 
 /* The columns that wait_key_of needs, for struct scan_want. */

@@ -21,7 +21,8 @@ static const struct option_line own_options[] = {
 		"also the input shapes of PyTorch's operators: --torch shapes"),
 	OPTION("cpu", OPTION_CPU, "HZ",
 		"CPU samples also without a GPU, from the first line of Python on and in "
-		"child processes; HZ a second, 99 unless given",
+		"child processes, and samples of waits also without Python; HZ a second, "
+		"99 unless given",
 		.is_joined = true),
 	OPTION("os", OPTION_OS, NULL,
 		"calls of the C library that take at least 1 us: files, sockets, sleeps, locks, "

@@ -70,7 +70,8 @@ struct chrome {
 	struct idset *overhead_tids;	/* whose rows are named */
 	struct slice last_step;		/* that was written; then how many were */
 	size_t nr_steps;
-	struct slice *late; /* of the host: they stand behind the others, see chrome_events.h */
+	struct slice
+		*late; /* host slices that follow all others in the file, see chrome_events.h */
 	size_t nr_late, late_capacity;
 };
 

@@ -16,7 +16,7 @@
 /* How a sentence names the first place: with its share, and names in so many columns. */
 struct code_form {
 	bool has_share;
-	bool keeps_share;	   /* the share goes last, since it tells how small it is */
+	bool keeps_share;	   /* omits the share last, since it shows how small the place is */
 	bool has_function;	   /* behind its line, where code_form_add_line writes it */
 	unsigned int width;	   /* columns for the place */
 	unsigned int object_width; /* columns for what it waits for; 0: leaves that out */

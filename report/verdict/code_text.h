@@ -20,7 +20,7 @@ struct code_found {
 	bool has_place;	 /* the thread mostly computed, and the first has enough samples */
 	bool is_waiting; /* the thread mostly did not compute ... */
 	bool has_kernel; /* ... also not in the kernel, of which there are samples */
-	bool is_held;	 /* of CODE_GIL: the places hold the lock; else other threads run them */
+	bool is_held; /* CODE_GIL: the lock is held at the places; else other threads run there */
 };
 
 /* The samples of waits in that time. */

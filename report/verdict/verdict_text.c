@@ -646,10 +646,10 @@ static void add_work_places(
 	}
 }
 
-/* As "93.1 % of the waits, with the lock held at worker.py(12): parse; 4.2 % at ...". */
+/* As "93.1 % of the samples of the lock's holder at worker.py(12): parse; 4.2 % at ...". */
 static void add_holders(const struct code_found *found, struct buf *out)
 {
-	const char *of = found->is_held ? "of the waits, with the lock held "
+	const char *of = found->is_held ? "of the samples of the lock's holder "
 					: "of the CPU samples of other threads meanwhile ";
 
 	for (size_t i = 0; found->has_place && i < NR_CODE_PLACES && found->top[i].sum.nr; i++) {

@@ -61,7 +61,7 @@ waits_at child "for a child process" "for a child process"
 waits_at lock "for a lock or a thread" "for a lock or a thread"
 waits gil "$(line_of gil)" "The host waits for Python's lock \(GIL\), held at loop.py\($(line_of keep)\)(: keep_gil)?; using processes" \
 	"gil, for Python's lock (GIL)"
-ok grep -qE "; (100.0|9[0-9].[0-9]) % of the waits, with the lock held at loop.py\($(line_of keep)\): keep_gil" <<<"$(query '.findings.rows[0].places')"
+ok grep -qE "; (100.0|9[0-9].[0-9]) % of the samples of the lock's holder at loop.py\($(line_of keep)\): keep_gil" <<<"$(query '.findings.rows[0].places')"
 waits parse "$(line_of gil)" "The host waits for Python's lock \(GIL\), held at loop.py\($(line_of parse)\)(: keep_parse)?; using processes" \
 	"gil, for Python's lock (GIL)"
 

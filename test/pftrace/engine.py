@@ -10,7 +10,6 @@ import glob
 import http.server
 import threading
 
-from google.protobuf.internal import decoder, encoder
 from perfetto.trace_processor.platform import PlatformDelegate
 from perfetto.trace_processor.protos import ProtoFactory
 from playwright.sync_api import sync_playwright
@@ -60,6 +59,26 @@ class Server(http.server.SimpleHTTPRequestHandler):
         pass
 
 
+def varint(value):
+    data = bytearray()
+    while value > 127:
+        data.append(value & 127 | 128)
+        value >>= 7
+    return bytes(data + bytes([value]))
+
+
+def read_varint(data, at):
+    """The value, and where the next one begins; None where data ends before that."""
+    value = shift = 0
+    while at < len(data):
+        value |= (data[at] & 127) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 128:
+            return value, at
+    return value, None
+
+
 def rows(result, columns):
     """Those of the batches of a query's answer."""
     cells = []
@@ -89,14 +108,14 @@ class Engine:
         """In a TraceProcessorRpcStream, whose only field is of messages, and has number 1."""
         self.sent += 1
         message = self.messages.TraceProcessorRpc(seq=self.sent, request=method, **fields).SerializeToString()
-        self.server.message = b"\x0a" + encoder._VarintBytes(len(message)) + message
+        self.server.message = b"\x0a" + varint(len(message)) + message
         self.page.evaluate("send('/message')")
 
     def _replies(self):
         while True:
             while not self._is_whole():
                 self.received += base64.b64decode(self.page.evaluate("receive()"))
-            size, begin = decoder._DecodeVarint(self.received, 1)
+            size, begin = read_varint(self.received, 1)
             reply = self.messages.TraceProcessorRpc()
             reply.ParseFromString(self.received[begin:begin + size])
             self.received = self.received[begin + size:]
@@ -105,13 +124,8 @@ class Engine:
             yield reply
 
     def _is_whole(self):
-        if len(self.received) < 2:
-            return False
-        try:
-            size, begin = decoder._DecodeVarint(self.received, 1)
-        except IndexError:
-            return False
-        return len(self.received) >= begin + size
+        size, begin = read_varint(self.received, 1)
+        return begin is not None and len(self.received) >= begin + size
 
     def load(self, path):
         """That file, instead of what it had."""

@@ -341,7 +341,7 @@ START_TEST(what_lies_in_the_state_of_the_interpreter_is_its_lock)
 }
 END_TEST
 
-/* Of the lock, its holder is the second word, and what threads wait for begins at the fifth. */
+/* last_holder is the lock's second word; the condition variable starts at the fifth. */
 START_TEST(the_holder_of_the_lock_is_known)
 {
 	static const size_t signals[] = {40, 44, 32, 36, 4};
