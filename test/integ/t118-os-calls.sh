@@ -39,6 +39,9 @@ ok test "$(query '.os_runtime.rows[] | select(.name == "pthread_mutex_lock").sho
 run GPROF_OS_MIN_NS=0
 same_counts "all events"
 is 0 "$(query '[.os_runtime.rows[].short] | add')" "counted calls where all are events"
+# Peers by their addresses, of both ends. A call that takes less than 1 us has no name by default.
+summary io
+is 2 "$(query '[.io.rows[] | select(.kind == "receive" and (.name | test("^127.0.0.1:[0-9]+$")))] | length')" "a peer"
 # Names have no secrets.
 is "no/such?password=***" "$("$REPORT" sql --format csv "SELECT path FROM os_call" "$GPROF_DIR" 2>/dev/null | tr -d '"' | grep -F 'no/such?')" "a secret in a name"
 run GPROF_OS_MIN_NS=1000000000
@@ -62,8 +65,6 @@ lock='[.locks.rows[] | select(.name == "pthread_mutex_lock")] | max_by(.total_ns
 ok test "$(query "$lock.threads")" -ge 3
 ok test "$(query "$lock.total_ns")" -ge 30000000
 ok test "$(query '.os_runtime.rows[] | select(.name == "nanosleep").min_ns')" -ge 2000000
-# Peers by their addresses, of both ends.
-is 2 "$(query '[.io.rows[] | select(.kind == "receive" and (.name | test("^127.0.0.1:[0-9]+$")))] | length')" "a peer"
 # Errors are counted: ENOENT, EBADF, EINTR, ETIMEDOUT.
 is 1 "$(query '.os_runtime.rows[] | select(.name == "pthread_cond_timedwait").failed')" "timeouts"
 is 1 "$(query '.os_runtime.rows[] | select(.name == "poll").failed')" "interrupted calls"

@@ -42,7 +42,7 @@ for part in $(jq -r '.packages[].name' "$sbom"); do
 	[ "$part" = gprof-profiler ] || ok test -s "$info/licenses/$part.txt"
 done
 # What PyPI shows is the first paragraph of the README, and the manual has no marks of its source.
-is "Start your training" "$(sed '1,/^$/d' "$info/METADATA" | head -1 | cut -d' ' -f1-3)" "description of the wheel"
+is "Run your training" "$(sed '1,/^$/d' "$info/METADATA" | head -1 | cut -d' ' -f1-3)" "description of the wheel"
 ok grep -q '^Keywords: profiler,' "$info/METADATA"
 is "" "$(grep -lE '(^| )\*[A-Za-z][A-Za-z ]*\*( |$)' "$T/venv/share/man/man1/"*.1)" "pages of the manual with asterisks of Markdown"
 ok test -s "$info/licenses/LICENSE"
