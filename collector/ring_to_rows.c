@@ -14,6 +14,7 @@
 
 #include "collector/hang/hang.h"
 #include "collector/ring/kernel_names.h"
+#include "collector/sample/compiled_code.h"
 #include "collector/step/period.h"
 #include "collector/stream/batch.h"
 #include "collector/stream/calls.h"
@@ -183,6 +184,17 @@ static uint32_t inline_text(const struct gprof_row_head *head, size_t row_bytes)
 		row->name = name_id;                                                    \
 	} while (0)
 
+static void take_py_file(const struct gprof_row_head *head)
+{
+	char path[GPROF_TEXT_BYTES];
+	size_t nr_bytes = head->text_bytes < sizeof(path) ? head->text_bytes : sizeof(path) - 1;
+
+	TAKE_NAMED(py_file, head);
+	memcpy(path, (const char *)head + sizeof(struct gprof_row_py_file), nr_bytes);
+	path[nr_bytes] = 0;
+	compiled_code_look(path);
+}
+
 /*
  * The name of a file, a peer or a program may have a secret in it, such as a user and a password
  * before a host.
@@ -276,7 +288,7 @@ void ring_to_rows_add(void *context, struct ring_thread *thread, const struct gp
 		TAKE_NAMED(op_shape, head);
 		break;
 	case GPROF_TABLE_py_file:
-		TAKE_NAMED(py_file, head);
+		take_py_file(head);
 		break;
 	case GPROF_TABLE_py_code:
 		TAKE_NAMED(py_code, head);

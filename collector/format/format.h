@@ -164,7 +164,9 @@ enum gprof_fact {
 		"what a channel had in an nccl_op: its kernel, or its network transfers")          \
 	T(60, thread_cpu, 0, "how long a thread ran on CPUs, and waited for one")                  \
 	T(61, wait_sample, GPROF_IS_EVENT | GPROF_IN_OWN_STEP,                                     \
-		"a look at a thread that waited in the kernel")
+		"a look at a thread that waited in the kernel")                                    \
+	T(62, compiled_call, 0,                                                                    \
+		"a call in code that torch.compile generated: what it stands for")
 
 #define GPROF_COLUMNS_schema(C, t)                                                                 \
 	C(t, uint16_t, table, UINT)                                                                \
@@ -799,12 +801,23 @@ enum gprof_fact {
 	C(t, uint32_t, holder, UINT)                                                               \
 	C(t, uint32_t, holder_stack, UINT)
 
+/*
+ * At `line` of `file`, which Inductor wrote, is a call of the kernel `name`, or of a library
+ * ("extern_kernels.mm"). nodes: of the traced program.
+ */
+#define GPROF_COLUMNS_compiled_call(C, t)                                                          \
+	C(t, uint32_t, file, STRING)                                                               \
+	C(t, uint32_t, line, UINT)                                                                 \
+	C(t, uint32_t, name, STRING)                                                               \
+	C(t, uint32_t, operators, STRING)                                                          \
+	C(t, uint32_t, nodes, STRING)
+
 enum gprof_table {
 	GPROF_TABLE_NONE = 0,
 #define T(id, name, facts, what) GPROF_TABLE_##name = id,
 	GPROF_TABLES(T)
 #undef T
-	GPROF_NR_TABLES = 62, /* one more than the last id */
+	GPROF_NR_TABLES = 63, /* one more than the last id */
 };
 
 /* Has the table one of these facts? */

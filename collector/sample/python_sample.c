@@ -12,6 +12,7 @@
 
 #include "collector/format/format.h"
 #include "collector/format/intern.h"
+#include "collector/sample/compiled_code.h"
 #include "collector/stream/batch.h"
 #include "collector/stream/dictionary.h"
 #include "collector/util/notice.h"
@@ -99,15 +100,18 @@ static uint32_t file_id(const char *path)
 	uint32_t name = text_id(path);
 	const struct intern_entry *entry;
 	struct gprof_row_py_file *row;
+	uint32_t id;
 	bool is_new;
 
 	entry = intern_find(&state.files, &name, sizeof(name), &is_new);
+	id = FIRST_ID + entry->id;
 	if (is_new) {
 		row = batch_add(GPROF_TABLE_py_file);
-		row->id = FIRST_ID + entry->id;
+		row->id = id;
 		row->name = name;
+		compiled_code_look(path);
 	}
-	return FIRST_ID + entry->id;
+	return id;
 }
 
 static void add_code(uint32_t id, uint32_t first_line, const struct python_names *names)

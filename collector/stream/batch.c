@@ -34,8 +34,9 @@ _Static_assert(BLOCK_ENCODE_ROWS % GROUP_ROWS == 0, "blocks are whole groups");
 static const uint8_t definitions[] = {GPROF_TABLE_schema, GPROF_TABLE_string, GPROF_TABLE_call,
 	GPROF_TABLE_function, GPROF_TABLE_op_name, GPROF_TABLE_op_shape, GPROF_TABLE_shape,
 	GPROF_TABLE_place, GPROF_TABLE_device, GPROF_TABLE_attribute, GPROF_TABLE_context,
-	GPROF_TABLE_stream, GPROF_TABLE_code_file, GPROF_TABLE_native_stack, GPROF_TABLE_anchor,
-	GPROF_TABLE_loss, GPROF_TABLE_notice, GPROF_TABLE_info};
+	GPROF_TABLE_stream, GPROF_TABLE_code_file, GPROF_TABLE_native_stack,
+	GPROF_TABLE_compiled_call, GPROF_TABLE_anchor, GPROF_TABLE_loss, GPROF_TABLE_notice,
+	GPROF_TABLE_info};
 #define NR_DEFINITIONS (sizeof(definitions) / sizeof(definitions[0]))
 
 /* No events either; a checkpoint must not come before the rows that it speaks of. */

@@ -40,22 +40,31 @@ size_t file_text_read(const char *path, char *out, size_t out_bytes)
 	return n;
 }
 
-/* A line longer than LINE_BYTES is given once, cut; the rest of it is passed over (is_rest). */
 bool file_text_find(
 	const char *path, char line_end, bool (*look)(const char *line, void *data), void *data)
 {
-	char text[LINE_BYTES + 1], *end;
+	char room[LINE_BYTES + 1];
+
+	return file_text_find_in(path, line_end, room, sizeof(room), look, data);
+}
+
+/* A line that the room cannot hold is given once, cut; the rest of it is passed over (is_rest). */
+bool file_text_find_in(const char *path, char line_end, char *room, size_t room_bytes,
+	bool (*look)(const char *line, void *data), void *data)
+{
+	const size_t max_bytes = room_bytes - 1;
 	struct private_fd file;
 	bool is_found = false, is_rest = false;
 	size_t nr_bytes = 0, nr_more;
 	off_t from = 0;
+	char *end;
 
 	if (private_fd_open(&file, path, O_RDONLY, PRIVATE_FD_LINKED)) {
 		return false;
 	}
 	while (!is_found &&
-		(nr_more = read_some(&file, text + nr_bytes, LINE_BYTES - nr_bytes, from))) {
-		char *line = text;
+		(nr_more = read_some(&file, room + nr_bytes, max_bytes - nr_bytes, from))) {
+		char *line = room;
 
 		from += (off_t)nr_more;
 		nr_bytes += nr_more;
@@ -66,16 +75,16 @@ bool file_text_find(
 			nr_bytes -= (size_t)(end - line);
 			line = end;
 		}
-		memmove(text, line, nr_bytes);
-		text[nr_bytes] = 0;
-		if (nr_bytes == LINE_BYTES) {
-			is_found = !is_rest && look(text, data);
+		memmove(room, line, nr_bytes);
+		room[nr_bytes] = 0;
+		if (nr_bytes == max_bytes) {
+			is_found = !is_rest && look(room, data);
 			is_rest = true;
 			nr_bytes = 0;
 		}
 	}
 	private_fd_close(&file);
-	return is_found || (nr_bytes && !is_rest && look(text, data));
+	return is_found || (nr_bytes && !is_rest && look(room, data));
 }
 
 struct number {

@@ -20,6 +20,10 @@ size_t file_text_read(const char *path, char *out, size_t out_bytes);
 bool file_text_find(
 	const char *path, char line_end, bool (*look)(const char *line, void *data), void *data);
 
+/* The same in the caller's memory: a line of room_bytes or more is cut. */
+bool file_text_find_in(const char *path, char line_end, char *room, size_t room_bytes,
+	bool (*look)(const char *line, void *data), void *data);
+
 /* Finds the line that begins with `name`, and reads the number after it; false if none does. */
 bool file_text_number(const char *path, const char *name, uint64_t *number);
 

@@ -542,6 +542,11 @@ static void add_py_stack(struct process *p, const struct batch *b, uint32_t i)
 		.line = (uint32_t)b->col[COL_py_stack_line][i]};
 }
 
+static uint32_t string_or_none(const struct process *p, uint64_t id)
+{
+	return id ? process_string(p, id) : 0;
+}
+
 static void add_code_file(struct process *p, const struct batch *b, uint32_t i)
 {
 	struct model_code_file *file =
@@ -549,9 +554,7 @@ static void add_code_file(struct process *p, const struct batch *b, uint32_t i)
 
 	code_symbols_destroy(file->symbols); /* a damaged stream may define an id twice */
 	*file = (struct model_code_file){.path = process_string(p, b->col[COL_code_file_path][i]),
-		.build_id = b->col[COL_code_file_build_id][i]
-				    ? process_string(p, b->col[COL_code_file_build_id][i])
-				    : 0};
+		.build_id = string_or_none(p, b->col[COL_code_file_build_id][i])};
 }
 
 static void add_native_stack(struct process *p, const struct batch *b, uint32_t i)
@@ -573,6 +576,16 @@ static void add_nccl_comm(struct process *p, const struct batch *b, uint32_t i)
 		.rank = (int32_t)b->col[COL_nccl_comm_rank][i],
 		.nr_ranks = (uint32_t)b->col[COL_nccl_comm_nr_ranks][i],
 		.text = (uint32_t)b->col[COL_nccl_comm_name][i]};
+}
+
+static void add_compiled_call(struct process *p, const struct batch *b, uint32_t i)
+{
+	*APPEND(p, compiled_calls) = (struct model_compiled_call){
+		.file = process_string(p, b->col[COL_compiled_call_file][i]),
+		.name = process_string(p, b->col[COL_compiled_call_name][i]),
+		.operators = string_or_none(p, b->col[COL_compiled_call_operators][i]),
+		.nodes = string_or_none(p, b->col[COL_compiled_call_nodes][i]),
+		.line = (uint32_t)b->col[COL_compiled_call_line][i]};
 }
 
 /* Texts come first, since all others refer to them. */
@@ -610,6 +623,7 @@ static const struct {
 	LOAD(code_file),
 	LOAD(native_stack),
 	LOAD(nccl_comm),
+	LOAD(compiled_call),
 #undef LOAD
 };
 
@@ -722,6 +736,7 @@ static void free_dictionaries(struct process *process)
 	free(process->attributes);
 	free(process->streams);
 	free(process->contexts);
+	free(process->compiled_calls);
 	free(process->facts);
 	free(process->notices);
 	free(process->losses);

@@ -99,6 +99,12 @@ struct model_nccl_comm {
 	uint32_t text;	/* id of the name that the program gave it, 0: none */
 };
 
+/* A call in code that torch.compile generated; see format.h and compiled_code.h. */
+struct model_compiled_call {
+	uint32_t file, name, operators, nodes; /* of string_pool.h; the last two: 0 for none */
+	uint32_t line;
+};
+
 struct model_context {
 	uint32_t id, device;
 };
@@ -193,6 +199,7 @@ struct process {
 	MODEL_ARRAY(model_attribute, attributes);
 	MODEL_ARRAY(model_stream, streams);
 	MODEL_ARRAY(model_context, contexts);
+	MODEL_ARRAY(model_compiled_call, compiled_calls);
 	MODEL_ARRAY(model_fact, facts);
 	MODEL_ARRAY(model_notice, notices);
 	MODEL_ARRAY(model_loss, losses);

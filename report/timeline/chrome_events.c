@@ -448,6 +448,16 @@ static const char *range_name(const struct slice *slice, struct buf *joined)
 
 /* ---- arguments of GPU activities ---- */
 
+static void add_compiled_work(struct buf *args, const struct compiled_work *work)
+{
+	if (work && work->operators) {
+		buf_printf(args, ", \"ATen operators\": %s", chrome_text(work->operators));
+	}
+	if (work && work->nodes) {
+		buf_printf(args, ", \"source nodes\": %s", chrome_text(work->nodes));
+	}
+}
+
 static char *make_shape_args(
 	struct timeline *timeline, const struct model_shape *shape, uint32_t device)
 {
@@ -470,6 +480,7 @@ static char *make_shape_args(
 	if (occupancy.has_estimate) {
 		buf_printf(&args, ", \"est. achieved occupancy %%\": %u", occupancy.percent);
 	}
+	add_compiled_work(&args, timeline_compiled_work(timeline, shape));
 	buf_char(&args, '\0');
 	return args.bytes;
 }

@@ -270,6 +270,7 @@ void timeline_enter(
 	timeline->launched = idset_create();
 	timeline->early = idset_create();
 	timeline->device_id = UINT32_MAX;
+	timeline->compiled = compiled_code_create(process);
 }
 
 void timeline_leave(struct timeline *timeline)
@@ -277,6 +278,13 @@ void timeline_leave(struct timeline *timeline)
 	idset_destroy(timeline->called);
 	idset_destroy(timeline->launched);
 	idset_destroy(timeline->early);
+	compiled_code_destroy(timeline->compiled);
+}
+
+const struct compiled_work *timeline_compiled_work(
+	const struct timeline *timeline, const struct model_shape *shape)
+{
+	return compiled_code_find(timeline->compiled, shape->name, 0);
 }
 
 bool timeline_occupancy(struct timeline *timeline, const struct model_shape *shape, uint32_t device,

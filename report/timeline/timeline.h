@@ -8,6 +8,7 @@
 
 #include "report/model/model.h"
 #include "report/model/occupancy.h"
+#include "report/ops/compiled_code.h"
 #include "report/util/idmap.h"
 #include "report/util/idset.h"
 
@@ -82,7 +83,8 @@ struct timeline {
 	struct idset *called, *launched;
 	struct idset *early; /* of those of calls that begin after what they launched */
 	struct occupancy_device device;
-	uint32_t device_id; /* of `device`; UINT32_MAX: none yet */
+	uint32_t device_id;		/* of `device`; UINT32_MAX: none yet */
+	struct compiled_code *compiled; /* NULL: torch.compile generated none that is known */
 };
 
 /*
@@ -130,6 +132,12 @@ uint64_t timeline_last_ns(const struct timeline *timeline);
 
 /* The thread's id in the system, if that is known. */
 uint32_t timeline_tid(const struct timeline *timeline, uint64_t thread);
+
+/*
+ * What a kernel of torch.compile stands for, see compiled_code.h; NULL: unknown, or another kernel.
+ */
+const struct compiled_work *timeline_compiled_work(
+	const struct timeline *timeline, const struct model_shape *shape);
 
 /* The occupancy of a launch on a device; false if it is unknown. */
 bool timeline_occupancy(struct timeline *timeline, const struct model_shape *shape, uint32_t device,

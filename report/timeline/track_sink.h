@@ -39,6 +39,8 @@ enum arg_key {
 	KEY_CODE,
 	KEY_ALGBW,
 	KEY_COMM,
+	KEY_OPERATORS,
+	KEY_NODES,
 	NR_KEYS,
 };
 

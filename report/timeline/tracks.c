@@ -112,6 +112,8 @@ const char *const key_words[NR_KEYS] = {
 	[KEY_CODE] = "code",
 	[KEY_ALGBW] = "algorithm bandwidth incl. wait (GB/s)",
 	[KEY_COMM] = "communicator",
+	[KEY_OPERATORS] = "ATen operators",
+	[KEY_NODES] = "source nodes",
 };
 
 /* ---- arguments ---- */
@@ -174,6 +176,16 @@ static void add_occupancy(struct track_slice *args, const struct occupancy *occu
 	}
 }
 
+static void add_compiled_work(struct track_slice *args, const struct compiled_work *work)
+{
+	if (work && work->operators) {
+		add_text(args, KEY_OPERATORS, work->operators);
+	}
+	if (work && work->nodes) {
+		add_text(args, KEY_NODES, work->nodes);
+	}
+}
+
 static void make_shape_args(struct tracks *tracks, const struct model_shape *shape, uint32_t device,
 	struct shared_args *shared)
 {
@@ -191,6 +203,7 @@ static void make_shape_args(struct tracks *tracks, const struct model_shape *sha
 	if (timeline_occupancy(&tracks->timeline, shape, device, &occupancy)) {
 		add_occupancy(&args, &occupancy);
 	}
+	add_compiled_work(&args, timeline_compiled_work(&tracks->timeline, shape));
 	shared->nr = args.nr_args;
 	memcpy(shared->args, args.args, sizeof(shared->args));
 }

@@ -57,6 +57,8 @@ int main(int argc, char **argv)
 		gen_gc(gen, argc > 3);
 	} else if (argc > 2 && !strcmp(argv[2], "cpu-wait")) {
 		gen_cpu_wait(gen);
+	} else if (argc > 2 && !strcmp(argv[2], "compiled")) {
+		gen_compiled(gen);
 	} else if (argc > 2 && !strcmp(argv[2], "wait")) {
 		gen_wait(gen);
 	} else if (argc > 2 && !strcmp(argv[2], "compile")) {

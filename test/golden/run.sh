@@ -156,6 +156,10 @@ golden v2/gil.json "$report" --view gil,findings --format json v2/gil.gprof
 golden v2/gil.timeline "$report" timeline -o - v2/gil.gprof
 "$report" reduce -o "$work/gil.sum" v2/gil.gprof 2>/dev/null
 golden v2/gil.sum "$report" "$work/gil.sum"
+golden v2/compiled.views "$report" --wide --view headline,compiled-kernels,kernel-operator,python v2/compiled.gprof
+golden v2/compiled.steps "$report" --view compiled-kernels --steps 2-3 --format json v2/compiled.gprof
+golden v2/compiled.timeline "$report" timeline -o - v2/compiled.gprof
+golden v2/compiled.sql "$report" sql --format csv "SELECT file, line, name, operators, nodes, count(*) FROM compiled_call GROUP BY 1, 2, 3, 4, 5" v2/compiled.gprof
 golden v2/compile.views "$report" --wide --view headline,compilations,budget,breakdown,advice,steps v2/compile.gprof
 golden v2/compile.json "$report" --view compilations,findings --format json v2/compile.gprof
 "$report" reduce -o "$work/compile.sum" v2/compile.gprof 2>/dev/null

@@ -334,6 +334,14 @@ two_loaders()
 		{ cat "$T/workers" && return 1; }
 }
 
+# Processes that compile may outlive the program, so their recordings are not complete.
+compiled_calls()
+{
+	"$B/gprof-report" sql --format json "SELECT DISTINCT file, line, name, operators, nodes FROM compiled_call" \
+		"$T/compiled-calls.dump" >"$T/calls.json" 2>"$T/calls.err"
+	"$python" test/torch/compiled_calls.py "$T/calls.json" "$T/inductor"
+}
+
 # torch.compile's own backend: compiled with us, and then, as under the profiler, what there is.
 compiled()
 {
@@ -347,6 +355,8 @@ compiled()
 		within compiled compiled
 		tap same compiled "compiled with us: prints the same"
 		tap nothing_lost compiled "compiled with us: nothing lost"
+		GPROF_PYTHON=stacks GPROF_PYTHON_HZ=0 within compiled-calls compiled
+		tap compiled_calls "compiled: what its calls stand for"
 	else
 		skipped compiled "it does not run: $(tail -1 "$T/compiled.plain.err")"
 	fi

@@ -100,7 +100,7 @@ const pages = other ? other.pages : [
 		ranking(parent, "Kernels", "kernel", "name", [["Total", "total_ns"], ["Average", "avg_ns"]], ["Bars", "Pie"]);
 		countBars(parent, "Tensor core use, by kernel time", "kernel", "tensor_cores");
 		countBars(parent, "Occupancy limiter, by kernel time", "kernel", "limit");
-	}, ["kernel", "kernel_operator", "graphs", "graph_operators", "gpu_summary"]],
+	}, ["kernel", "kernel_operator", "compiled_kernels", "graphs", "graph_operators", "gpu_summary"]],
 	["roofline", "Roofline", (main) => pageRoofline.drawRoofline(main), ["roofline"]],
 	["copies", "Copies", (parent) => {
 		topBars(parent, "Memcpy time by kind", "memcpy", "name", "total_ns");

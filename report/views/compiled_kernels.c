@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels that code of torch.compile launched, with the ATen operators and source nodes that each
+ * stands for (compiled_code.h). Memory grows with the number of different kernels and lines.
+ */
+#include <string.h>
+
+#include "report/analysis/view.h"
+#include "report/ops/compiled_code.h"
+#include "report/stats/min_max_sum.h"
+#include "report/util/buf.h"
+#include "report/util/hash.h"
+
+/* All numbers of string_pool.h. */
+struct key {
+	uint32_t name, operators, nodes, file;
+	uint32_t line, nr_calls;
+};
+
+struct row {
+	struct key key;
+	struct min_max_sum times; /* ns */
+	uint64_t untimed, in_graphs;
+	UT_hash_handle hh;
+};
+
+struct compiled_kernels_view {
+	struct view_input input;
+	struct row *rows;
+	struct process *process;
+	struct compiled_code *code; /* of the process; NULL: none */
+	double total_ns;	    /* of all kernels */
+	bool has_graphs;
+};
+
+static void begin(void *context, struct process *process)
+{
+	struct compiled_kernels_view *view = context;
+
+	compiled_code_destroy(view->code);
+	view->code = compiled_code_create(process);
+	view->process = process;
+}
+
+static void on_record(void *context, const struct op_record *record, const struct op_call *call,
+	const struct op *op)
+{
+	struct compiled_kernels_view *view = context;
+	bool is_timed = record->is_timed && record->end_ns >= record->begin_ns;
+	uint64_t ns = is_timed ? record->end_ns - record->begin_ns : 0;
+	const struct compiled_work *work;
+	struct row *row;
+	struct key key;
+
+	(void)op;
+	if (record->table != GPROF_TABLE_kernel) {
+		return;
+	}
+	view->total_ns += (double)ns;
+	key.name = op_record_name(view->process, record);
+	work = compiled_code_find(view->code, key.name, call ? call->py_stack : 0);
+	if (!work) {
+		return;
+	}
+	key = (struct key){
+		key.name, work->operators, work->nodes, work->file, work->line, work->nr_calls};
+	hash_put(view->rows, key, &key, row);
+	row->in_graphs += record->graph_node != 0;
+	view->has_graphs |= record->graph_node != 0;
+	if (is_timed) {
+		min_max_sum_add(&row->times, ns);
+	} else {
+		row->untimed++;
+	}
+}
+
+/* ---- the table ---- */
+
+enum column {
+	SHARE,
+	TOTAL,
+	CALLS,
+	AVG,
+	MAX,
+	MIN,
+	UNTIMED,
+	IN_GRAPHS,
+	LINES,
+	AT,
+	NODES,
+	OPERATORS,
+	NAME,
+};
+
+static const struct table_column columns[] = {
+	[SHARE] = TABLE_COLUMN("share_pct", "% of kernel time", TABLE_PERCENT,
+		.help = "of all kernels, also those of other code"),
+	[TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME),
+	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
+	[AVG] = TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME, .is_minor = true),
+	[MAX] = TABLE_COLUMN("max_ns", "Max", TABLE_TIME, .is_wide_only = true),
+	[MIN] = TABLE_COLUMN("min_ns", "Min", TABLE_TIME, .is_wide_only = true),
+	[UNTIMED] = TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,
+		.help = "launches without a recorded time", TABLE_MEMBER(row, untimed)),
+	[IN_GRAPHS] = TABLE_COLUMN("in_graphs", "In graphs", TABLE_COUNT,
+		.help = "calls that launches of CUDA graphs ran", TABLE_MEMBER(row, in_graphs)),
+	[LINES] = TABLE_COLUMN("lines", "Lines", TABLE_COUNT, .is_minor = true,
+		.help = "lines of generated code that call it", TABLE_MEMBER(row, key.nr_calls)),
+	[AT] = TABLE_COLUMN("at", "First line", TABLE_NAME, .is_wide_only = true,
+		.help = "the first of these lines"),
+	[NODES] = TABLE_COLUMN("nodes", "Source nodes", TABLE_NAME,
+		.help = "nodes of the traced program that the first line stands for"),
+	[OPERATORS] = TABLE_COLUMN("operators", "ATen operators", TABLE_NAME, .is_major = true,
+		.help = "that the kernel replaces; `A or B`: kernels of several graphs have this "
+			"name"),
+	[NAME] = TABLE_COLUMN(
+		"name", "Kernel", TABLE_NAME, .is_kernel = true, TABLE_MEMBER(row, key.name)),
+};
+
+static uint32_t line_text(const struct key *key)
+{
+	struct buf text = {0};
+	uint32_t id;
+
+	buf_printf(&text, "%s(%u)", string_pool_text(key->file, NULL), key->line);
+	id = string_pool_intern(text.bytes, text.nr_bytes);
+	buf_fini(&text);
+	return id;
+}
+
+static void fill(
+	const struct compiled_kernels_view *view, const struct row *row, struct table_cell *cells)
+{
+	table_set_integer(&cells[CALLS], row->times.nr + row->untimed);
+	if (row->times.nr) {
+		table_set_share(&cells[SHARE], row->times.sum, view->total_ns);
+		table_set_integer(&cells[TOTAL], row->times.sum);
+		table_set_number(&cells[AVG], min_max_sum_mean(&row->times));
+		table_set_integer(&cells[MAX], row->times.max);
+		table_set_integer(&cells[MIN], row->times.min);
+	}
+	table_set_integer(&cells[AT], line_text(&row->key));
+	if (row->key.nodes) {
+		table_set_integer(&cells[NODES], row->key.nodes);
+	}
+	if (row->key.operators) {
+		table_set_integer(&cells[OPERATORS], row->key.operators);
+	}
+}
+
+static void fill_table(void *state, struct table *table)
+{
+	struct compiled_kernels_view *view = state;
+
+	table->columns[IN_GRAPHS].is_wide_only = !view->has_graphs;
+	for (const struct row *row = view->rows; row; row = row->hh.next) {
+		fill(view, row, table_add(table, row));
+	}
+	table_sort(table, "total");
+}
+
+static void fini(void *state)
+{
+	struct compiled_kernels_view *view = state;
+
+	compiled_code_destroy(view->code);
+	hash_free(view->rows);
+}
+
+VIEW(compiled_kernels, 252) = {
+	.name = "compiled-kernels",
+	.subject = VIEW_ABOUT_GPU,
+	.help = "kernels of torch.compile with the operators that each replaces",
+	.about = "The comments of the modules that Inductor generates name the operators. Kernels "
+		 "of "
+		 "libraries (cuBLAS) have them where the Python stack of the launch is recorded "
+		 "(GPROF_PYTHON=stacks).",
+	.is_empty_hidden = true,
+	.title = "Kernels of torch.compile",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct compiled_kernels_view),
+	.ops = {.begin = begin, .record = on_record},
+	.fill = fill_table,
+	.fini = fini,
+};
