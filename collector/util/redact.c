@@ -12,10 +12,10 @@
 #define REDACTED "***"
 
 /* A name that contains one of these, in any case, with or without - and _ in it, ... */
-static const char *const secret[] = {"token", "key", "passw", "passphrase", "secret", "credential",
+static const char secret[][12] = {"token", "key", "passw", "passphrase", "secret", "credential",
 	"authoriz", "authoris", "auth", "bearer", "cookie", "signature", "pwd"};
 /* ... unless there it is but a part of one of these. */
-static const char *const harmless[] = {"tokeniz", "tokenis", "maxtoken", "numtoken", "newtoken",
+static const char harmless[][12] = {"tokeniz", "tokenis", "maxtoken", "numtoken", "newtoken",
 	"mintoken", "keypoint", "keyboard", "keyframe", "keyword", "monkey", "donkey", "turkey",
 	"hotkey", "author"};
 
