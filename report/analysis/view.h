@@ -295,7 +295,8 @@ extern const struct view_class view_kernel, view_api, view_memcpy, view_memset, 
 
 extern const struct view_class view_sync, view_device, view_threads, view_overhead, view_losses,
 	view_notices, view_steps, view_windows;
-extern const struct view_class view_kernel_operator, view_breakdown, view_budget, view_gpu_summary;
+extern const struct view_class view_kernel_operator, view_loader_stages, view_breakdown,
+	view_budget, view_gpu_summary;
 
 extern const struct view_class view_memory_categories, view_memory_peak, view_memory_blocks,
 	view_memory_failed;

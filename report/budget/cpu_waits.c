@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "report/model/device_records.h"
+#include "report/model/process_tree.h"
 #include "report/model/scan.h"
 #include "report/ops/loop.h"
 #include "report/util/buf.h"
@@ -141,12 +142,15 @@ static void free_thread(struct thread_times *thread)
 
 /*
  * With a GPU all of them may keep it waiting: they launch, but for the first thread, which hardly
- * wants a CPU if it neither launches nor is the loop's. Without one, the loop's does.
+ * wants a CPU if it neither launches nor is the loop's. Without one, the loop's does. Of a worker
+ * of a data loader there is the first thread, which makes its batches.
  */
 static void leave_threads(struct cpu_waits *waits)
 {
+	int64_t nr_workers;
+	bool is_worker = process_tree_worker(waits->process, &nr_workers) >= 0;
 	bool has_gpu = process_has_device_records(waits->process, NULL);
-	uint32_t loop = has_gpu ? 0 : loop_thread(waits->process);
+	uint32_t loop = has_gpu || is_worker ? 0 : loop_thread(waits->process);
 	size_t nr = 0;
 
 	for (size_t i = 0; i < waits->nr_threads; i++) {

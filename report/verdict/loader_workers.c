@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/budget/loader_stage.h"
 #include "report/model/os_files.h"
 #include "report/model/os_kind.h"
 #include "report/model/process_tree.h"
@@ -71,20 +72,6 @@ uint64_t loader_workers_wanted(const struct loader_workers *workers, double shar
 										  : 0;
 }
 
-/*
- * A worker waits in these for the next batch to make, or until the last one is taken. The name is
- * "pipe:[4711]" or, where pipes share one, "pipe".
- */
-static bool is_of_queue(unsigned int kind, uint32_t name)
-{
-	static const char pipe[] = "pipe";
-	const char *text = name ? string_pool_text(name, NULL) : "";
-
-	return kind == GPROF_OS_POLL || kind == GPROF_OS_LOCK || kind == GPROF_OS_WAIT ||
-	       kind == GPROF_OS_JOIN ||
-	       (!strncmp(text, pipe, sizeof(pipe) - 1) && strchr(":", text[sizeof(pipe) - 1]));
-}
-
 /* ---- their calls of the system ---- */
 
 /* Calls of a function on files of a group. */
@@ -107,7 +94,7 @@ static void add_call(
 	struct call_sum *sum;
 	uint32_t group;
 
-	if (is_of_queue(os_kind_of(function), name)) {
+	if (loader_stage_is_queue(os_kind_of(function), name)) {
 		return;
 	}
 	group = name ? os_files_group(name) : 0;
@@ -245,7 +232,7 @@ static void drop_queues(struct wait_place **places)
 
 	HASH_ITER(hh, *places, place, next)
 	{
-		if (is_of_queue(place->key.kind, place->key.object)) {
+		if (loader_stage_is_queue(place->key.kind, place->key.object)) {
 			HASH_DEL(*places, place);
 			free(place);
 		}

@@ -130,6 +130,7 @@ struct work {
 	const char *path;
 	bool has_code;
 	struct waits waits;
+	bool has_operators; /* on another thread than the first one */
 };
 
 /* One of two workers, for a second: percents of it on a CPU, and waiting for one. */
@@ -162,6 +163,10 @@ static struct process *worker(
 	}
 	if (work->path) {
 		add_calls(gen, work->path);
+	}
+	if (work->has_operators) {
+		gen_thread(gen, 2, GEN_PID + 1, NULL);
+		gen_op(gen, "aten::set_", 20 * MS, 30 * MS)->thread = 2;
 	}
 	if (work->waits.call) {
 		add_waits(gen, &work->waits);
@@ -314,8 +319,17 @@ START_TEST(what_is_not_clear_is_not_said)
 }
 END_TEST
 
+/* The thread that moves a worker's batches to the loop runs operators; the first makes batches. */
+START_TEST(workers_are_their_first_threads)
+{
+	says_of(loop(OF_WORKERS), worker(90, 5, 3, &(const struct work){.has_operators = true}),
+		"The loop waits for loader workers, which compute 90 % of the time; more of them "
+		"can save at most 8.000 ms per step (80.0 %)");
+}
+END_TEST
+
 UNIT_SUITE("report/loader_workers", workers_that_compute_are_too_few_or_too_slow,
 	the_line_that_workers_compute_is_named, workers_that_do_not_run_are_blocked,
 	the_call_that_blocks_them_is_named, what_workers_wait_for_is_named,
 	workers_that_compute_and_wait_are_busy, workers_that_wait_for_the_loop_are_no_cause,
-	what_is_not_clear_is_not_said)
+	what_is_not_clear_is_not_said, workers_are_their_first_threads)

@@ -122,7 +122,7 @@ const pages = other ? other.pages : [
 	["modules", "Modules", null, ["module"]],
 	["data_loading", "Data loading", (parent) => {
 		stack(parent, "Data loader wait per step", "data_loading_steps", stepLabel, [["wait_ns", "Wait"], ["gpu_idle_ns", "GPU idle during the wait"]], {kind: "line", axis: "step"});
-	}, ["data_loading", "data_loading_steps"]],
+	}, ["data_loading", "loader_stages", "data_loading_steps"]],
 	["utilization", "Utilization", curves, ["utilization", "utilization_time", "device", "time_breakdown"]],
 	["distributed", "Distributed", (parent) => {
 		const name = (row) => [who(row), row.device === null ? "host" : "GPU " + row.device].filter(Boolean).join(", ");

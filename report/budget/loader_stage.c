@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/budget/loader_stage.h"
+
+#include <string.h>
+
+#include "report/model/py_stack.h"
+#include "report/util/string_pool.h"
+
+/* A damaged stream may have cycles of stacks. */
+#define MAX_FRAMES 256u
+
+struct rule {
+	const char *path, *function;
+	enum loader_stage stage;
+	bool counts_calls;
+};
+
+static const struct rule rules[] = {
+#define LOADER_RULE(path, function, stage, counts_calls) \
+	{path, function, LOADER_STAGE_##stage, counts_calls},
+#include "report/budget/loader_stage.def"
+#undef LOADER_RULE
+};
+
+/* Files of loaders that call the program's code: PyTorch's, Paddle's. */
+static const char *const fetchers[] = {"/utils/data/_utils/fetch.py", "/io/dataloader/fetcher.py"};
+
+static const char *const names[NR_LOADER_STAGES] = {
+	[LOADER_STAGE_NONE] = "",
+	[LOADER_STAGE_READ] = "read",
+	[LOADER_STAGE_DECODE] = "decode",
+	[LOADER_STAGE_TRANSFORM] = "transform",
+	[LOADER_STAGE_OWN] = "own code",
+	[LOADER_STAGE_COLLATE] = "collate",
+	[LOADER_STAGE_HAND_OVER] = "hand over",
+	[LOADER_STAGE_PIN] = "pin memory",
+	[LOADER_STAGE_WAIT] = "wait for the loop",
+	[LOADER_STAGE_OTHER] = "other",
+};
+
+const char *loader_stage_name(enum loader_stage stage)
+{
+	return names[stage];
+}
+
+static bool is_fetcher(const char *path)
+{
+	for (size_t i = 0; i < sizeof(fetchers) / sizeof(fetchers[0]); i++) {
+		if (strstr(path, fetchers[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static const struct rule *find_rule(const char *path, const char *function)
+{
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		if (strstr(path, rules[i].path) &&
+			(!rules[i].function[0] || !strcmp(function, rules[i].function))) {
+			return &rules[i];
+		}
+	}
+	return NULL;
+}
+
+/* What the frames from the innermost one on have said. */
+struct search {
+	enum loader_stage stage; /* LOADER_STAGE_NONE: nothing yet */
+	bool is_decided;	 /* no frame changes it any more */
+	bool is_in_loader;
+};
+
+/* Folders of the program may have the names of packages; those of loaders hardly. */
+static bool applies(const struct rule *rule, const struct search *search, bool is_own)
+{
+	return rule && (!is_own || rule->counts_calls) &&
+	       (search->stage == LOADER_STAGE_NONE || rule->counts_calls);
+}
+
+static void look_at_frame(struct search *search, const struct model_py_code *code)
+{
+	const char *path = code->file ? string_pool_text(code->file, NULL) : "";
+	const char *function = string_pool_text(code->name, NULL);
+	const struct rule *rule = search->is_decided ? NULL : find_rule(path, function);
+	bool is_own = !py_file_is_library(code->file);
+
+	search->is_in_loader |= is_fetcher(path) || (rule && rule->stage == LOADER_STAGE_PIN);
+	if (search->is_decided) {
+		return;
+	}
+	if (applies(rule, search, is_own)) {
+		search->stage = rule->stage;
+		search->is_decided = true;
+	} else if (is_own && strstr(function, "collate")) {
+		search->stage = LOADER_STAGE_COLLATE; /* the program's collate_fn */
+		search->is_decided = true;
+	} else if (search->is_in_loader) {
+		search->is_decided = true; /* frames further out called the loader */
+	} else if (is_own) {
+		search->stage = LOADER_STAGE_OWN;
+	}
+}
+
+enum loader_stage loader_stage_of(const struct process *process, uint32_t py_stack, bool is_worker)
+{
+	const struct model_py_stack *stack = idmap_get(&process->py_stacks, py_stack);
+	struct search search = {0};
+
+	for (unsigned int i = 0; stack && i < MAX_FRAMES; i++) {
+		const struct model_py_code *code = idmap_get(&process->py_codes, stack->code);
+
+		if (code) {
+			look_at_frame(&search, code);
+		}
+		stack = stack->parent ? idmap_get(&process->py_stacks, stack->parent) : NULL;
+	}
+	if (!is_worker && !search.is_in_loader) {
+		return LOADER_STAGE_NONE;
+	}
+	/* A worker's loop has the program's frames around it. */
+	if (search.stage == LOADER_STAGE_OWN && !search.is_in_loader) {
+		return LOADER_STAGE_OTHER;
+	}
+	return search.stage == LOADER_STAGE_NONE ? LOADER_STAGE_OTHER : search.stage;
+}
+
+bool loader_stage_is_queue(unsigned int kind, uint32_t object)
+{
+	static const char pipe[] = "pipe";
+	const char *text = object ? string_pool_text(object, NULL) : "";
+
+	return kind == GPROF_OS_POLL || kind == GPROF_OS_LOCK || kind == GPROF_OS_WAIT ||
+	       kind == GPROF_OS_JOIN ||
+	       (!strncmp(text, pipe, sizeof(pipe) - 1) && strchr(":", text[sizeof(pipe) - 1]));
+}
+
+static bool is_of_files(unsigned int kind)
+{
+	return kind == GPROF_OS_OPEN || kind == GPROF_OS_CLOSE || kind == GPROF_OS_READ ||
+	       kind == GPROF_OS_CONNECT || kind == GPROF_OS_RECEIVE || kind == GPROF_OS_FAULT;
+}
+
+enum loader_stage loader_stage_of_wait(
+	struct process *process, const struct wait_key *key, bool is_worker)
+{
+	enum loader_stage stage = loader_stage_of(process, key->py_stack, is_worker);
+
+	if (stage == LOADER_STAGE_NONE) {
+		return stage;
+	}
+	if (loader_stage_is_queue(key->kind, wait_object_name(process, key))) {
+		return is_worker ? LOADER_STAGE_WAIT : stage;
+	}
+	return is_of_files(key->kind) ? LOADER_STAGE_READ : stage;
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Data loaders as a pipeline: how long workers, or the loop where it loads itself, are in each
+ * stage, by samples. A stage computes (CPU samples) or waits (samples of waits); for each one the
+ * line with most of its time stands for it.
+ *
+ * Samples are first counted by stack, so that each stack is walked once for a process.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/analysis/view.h"
+#include "report/budget/loader_stage.h"
+#include "report/model/mixed_stack.h"
+#include "report/model/process_tree.h"
+#include "report/util/hash.h"
+#include "report/util/string_pool.h"
+
+/* Samples of the process that is read that look alike. */
+struct alike {
+	struct wait_key key; /* of CPU samples the Python stack alone */
+	uint64_t nr, ns;
+	UT_hash_handle hh;
+};
+
+struct row {
+	struct {
+		enum loader_stage stage;
+		uint32_t pid; /* with --per-thread; else 0 */
+	} key;
+	uint64_t nr, cpu_ns, wait_ns, worker;
+	bool is_worker;
+	uint64_t line_ns; /* at the line with most of its time */
+	uint32_t line;
+	UT_hash_handle hh;
+};
+
+/* The time of a row at a line, a number of string_pool.h. */
+struct line {
+	struct {
+		struct row *row;
+		uint64_t place;
+	} key;
+	uint64_t ns;
+	UT_hash_handle hh;
+};
+
+struct loader_stages_view {
+	struct view_input input;
+	struct alike *running, *waiting;
+	struct row *rows;
+	struct line *lines;
+	int64_t worker; /* of the process that is read; -1: none */
+	uint64_t nr_workers, ns, nr_unread;
+};
+
+static const struct scan_want wants[] = {
+	{GPROF_TABLE_cpu_sample, COL_BIT(COL_cpu_sample_ns) | COL_BIT(COL_cpu_sample_py_stack), 0},
+	{GPROF_TABLE_wait_sample, COL_BIT(COL_wait_sample_ns) | WAIT_KEY_COLUMNS, 0},
+};
+
+/* ---- reading ---- */
+
+static void begin(void *context, struct process *process)
+{
+	struct loader_stages_view *view = context;
+	int64_t nr;
+
+	view->worker = process_tree_worker(process, &nr);
+	view->nr_workers += view->worker >= 0;
+}
+
+static void count(struct alike **all, const struct wait_key *key, uint64_t ns)
+{
+	struct alike *alike;
+
+	hash_put(*all, key, key, alike);
+	alike->nr++;
+	alike->ns += ns;
+}
+
+static void on_batch(void *context, struct process *process, const struct batch *b)
+{
+	struct loader_stages_view *view = context;
+
+	(void)process;
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		struct wait_key key = {0};
+
+		if (b->table == GPROF_TABLE_wait_sample) {
+			key = wait_key_of(b, i);
+			count(&view->waiting, &key, b->col[COL_wait_sample_ns][i]);
+		} else {
+			key.py_stack = (uint32_t)b->col[COL_cpu_sample_py_stack][i];
+			count(&view->running, &key, b->col[COL_cpu_sample_ns][i]);
+		}
+	}
+}
+
+static struct row *find_row(
+	struct loader_stages_view *view, const struct process *process, enum loader_stage stage)
+{
+	struct row wanted, *row;
+
+	memset(&wanted, 0, sizeof(wanted));
+	wanted.key.stage = stage;
+	wanted.key.pid = view->input.is_per_thread ? process->pid : 0;
+	hash_put(view->rows, key, &wanted.key, row);
+	row->is_worker = view->worker >= 0;
+	row->worker = view->worker >= 0 ? (uint64_t)view->worker : 0;
+	return row;
+}
+
+static struct row *add(struct loader_stages_view *view, struct process *process,
+	enum loader_stage stage, const struct alike *alike)
+{
+	uint64_t stack = mixed_stack_id(0, alike->key.py_stack);
+	struct line wanted, *line;
+	struct row *row;
+
+	row = find_row(view, process, stage);
+	row->nr += alike->nr;
+	view->ns += alike->ns;
+	view->nr_unread += mixed_stack_lacks_python(stack) ? alike->nr : 0;
+	if (!mixed_stack_has_python(stack)) {
+		return row;
+	}
+	memset(&wanted, 0, sizeof(wanted));
+	wanted.key.row = row;
+	wanted.key.place = mixed_stack_place(process, stack);
+	hash_put(view->lines, key, &wanted.key, line);
+	line->ns += alike->ns;
+	return row;
+}
+
+static void end(void *context, struct process *process)
+{
+	struct loader_stages_view *view = context;
+	bool is_worker = view->worker >= 0;
+	enum loader_stage stage;
+
+	for (const struct alike *alike = view->running; alike; alike = alike->hh.next) {
+		stage = loader_stage_of(process, alike->key.py_stack, is_worker);
+		if (stage != LOADER_STAGE_NONE) {
+			add(view, process, stage, alike)->cpu_ns += alike->ns;
+		}
+	}
+	for (const struct alike *alike = view->waiting; alike; alike = alike->hh.next) {
+		stage = loader_stage_of_wait(process, &alike->key, is_worker);
+		if (stage != LOADER_STAGE_NONE) {
+			add(view, process, stage, alike)->wait_ns += alike->ns;
+		}
+	}
+	hash_free(view->running);
+	hash_free(view->waiting);
+}
+
+/* ---- the table ---- */
+
+enum column { SHARE, TIME, CPU, WAIT, SAMPLES, PID, WORKER, STAGE, LINE_SHARE, LINE };
+
+static const struct table_column columns[] = {
+	[SHARE] = TABLE_COLUMN(
+		"share_pct", "% of time", TABLE_PERCENT, .help = "of the time of all workers"),
+	[TIME] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME,
+		.help = "estimated time in the stage, of all workers"),
+	[CPU] = TABLE_COLUMN(
+		"cpu_ns", "CPU", TABLE_TIME, .help = "of it, computing", TABLE_MEMBER(row, cpu_ns)),
+	[WAIT] = TABLE_COLUMN("wait_ns", "Waiting", TABLE_TIME,
+		.help = "of it, waiting in the kernel", TABLE_MEMBER(row, wait_ns)),
+	[SAMPLES] = TABLE_COLUMN(
+		"samples", "Samples", TABLE_COUNT, .is_minor = true, TABLE_MEMBER(row, nr)),
+	[PID] = TABLE_COLUMN(
+		"pid", "Process", TABLE_ID, .is_minor = true, .help = "with --per-thread"),
+	[WORKER] = TABLE_COLUMN("worker", "Worker", TABLE_ID,
+		.help = "with --per-thread: number in its loader; n/a: the process of the loop"),
+	[STAGE] = TABLE_COLUMN("stage", "Stage", TABLE_NAME, .is_name = true),
+	[LINE_SHARE] = TABLE_COLUMN("line_pct", "% at the line", TABLE_PERCENT, .is_minor = true,
+		.help = "part of the stage's time that is at that line"),
+	[LINE] = TABLE_COLUMN("line", "Most at", TABLE_NAME, .is_major = true,
+		.help = "the line of Python with most of its time"),
+};
+
+static void find_lines(struct loader_stages_view *view)
+{
+	for (const struct line *line = view->lines; line; line = line->hh.next) {
+		struct row *row = line->key.row;
+
+		if (line->ns > row->line_ns) {
+			row->line_ns = line->ns;
+			row->line = (uint32_t)line->key.place;
+		}
+	}
+}
+
+static void add_notes(struct table *table, const struct loader_stages_view *view)
+{
+	char who[48] = "the loop, which loads its data itself";
+
+	if (!view->ns) {
+		return;
+	}
+	if (view->nr_workers) {
+		snprintf(who, sizeof(who), "%" PRIu64 " worker%s", view->nr_workers,
+			view->nr_workers == 1 ? "" : "s");
+	}
+	table_note(table,
+		"Times are estimates from samples of %s. The packages that the code is in tell the "
+		"stages.",
+		who);
+	if (view->nr_unread) {
+		table_note(table,
+			"The Python frames of %" PRIu64 " sample%s could not be read, which count "
+			"as \"other\".",
+			view->nr_unread, view->nr_unread == 1 ? "" : "s");
+	}
+}
+
+static void fill(
+	const struct loader_stages_view *view, const struct row *row, struct table_cell *cells)
+{
+	const char *stage = loader_stage_name(row->key.stage);
+	uint64_t ns = row->cpu_ns + row->wait_ns;
+
+	table_set_share(&cells[SHARE], (double)ns, (double)view->ns);
+	table_set_integer(&cells[TIME], ns);
+	table_set_integer(&cells[STAGE], string_pool_intern(stage, strlen(stage)));
+	if (row->key.pid) {
+		table_set_integer(&cells[PID], row->key.pid);
+	}
+	if (row->key.pid && row->is_worker) {
+		table_set_integer(&cells[WORKER], row->worker);
+	}
+	if (row->line_ns) {
+		table_set_share(&cells[LINE_SHARE], (double)row->line_ns, (double)ns);
+		table_set_integer(&cells[LINE], row->line);
+	}
+}
+
+static void fill_table(void *state, struct table *table)
+{
+	struct loader_stages_view *view = state;
+
+	find_lines(view);
+	table->columns[PID].is_wide_only = !view->input.is_per_thread;
+	table->columns[WORKER].is_wide_only = !view->input.is_per_thread;
+	for (const struct row *row = view->rows; row; row = row->hh.next) {
+		fill(view, row, table_add(table, row));
+	}
+	table_sort(table, "total");
+	add_notes(table, view);
+}
+
+static void fini(void *state)
+{
+	struct loader_stages_view *view = state;
+
+	hash_free(view->running);
+	hash_free(view->waiting);
+	hash_free(view->rows);
+	hash_free(view->lines);
+}
+
+VIEW(loader_stages, 425) = {
+	.name = "loader-stages",
+	.subject = VIEW_ABOUT_HOST,
+	.help = "what data loaders do: read, decode, transform, collate, hand over; by samples",
+	.about = "A sample belongs to the stage of the innermost frame of Python whose package "
+		 "tells "
+		 "one: PIL.ImageFile decodes, torchvision.transforms transforms. What none tells, "
+		 "and the program's own code runs, is \"own code\".",
+	.is_empty_hidden = true,
+	.title = "Stages of the data loader",
+	VIEW_COLUMNS(columns),
+	VIEW_STATE(struct loader_stages_view),
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, end},
+	.fill = fill_table,
+	.fini = fini,
+};
