@@ -330,8 +330,9 @@ void code_samples_sum_waits(
 struct thread_stacks {
 	uint32_t task;	     /* 0: all threads, while they ran Python */
 	struct idmap stacks; /* struct code_stack, with one sum; of the process that is read */
-	struct idmap *sums;  /* struct code_place */
-	struct code_sum all;
+	void (*each)(
+		void *context, struct process *process, uint64_t stack, const struct code_sum *sum);
+	void *context;
 };
 
 static void take_thread(void *context, struct process *process, const struct batch *b)
@@ -358,20 +359,32 @@ static void end_process(void *context, struct process *process)
 	for (size_t i = 0; i < thread->stacks.nr; i++) {
 		const struct code_stack *stack = idmap_at(&thread->stacks, i);
 
-		add(&thread->all, &stack->sums[0]);
-		add_place(process, stack->stack, &stack->sums[0], thread->sums);
+		thread->each(thread->context, process, stack->stack, &stack->sums[0]);
 	}
 	idmap_fini(&thread->stacks);
 	idmap_init(&thread->stacks, sizeof(struct code_stack));
 }
 
-static struct code_sum sum_threads(struct process *const *processes, size_t nr_processes,
+static void read_threads(struct process *const *processes, size_t nr_processes,
 	const struct scan_view *view, struct thread_stacks thread)
 {
 	idmap_init(&thread.stacks, sizeof(struct code_stack));
 	scan_run(processes, nr_processes, &(const struct scan){view, &thread}, 1);
 	idmap_fini(&thread.stacks);
-	return thread.all;
+}
+
+struct python_sums {
+	struct idmap *sums; /* struct code_place */
+	struct code_sum *all;
+};
+
+static void add_python(
+	void *context, struct process *process, uint64_t stack, const struct code_sum *sum)
+{
+	const struct python_sums *python = context;
+
+	add(python->all, sum);
+	add_place(process, stack, sum, python->sums);
 }
 
 static const struct scan_view python_view = {
@@ -380,8 +393,11 @@ static const struct scan_view python_view = {
 void code_samples_sum_python(struct process *const *processes, size_t nr_processes,
 	struct idmap *sums, struct code_sum *all)
 {
-	*all = sum_threads(
-		processes, nr_processes, &python_view, (struct thread_stacks){.sums = sums});
+	struct python_sums python = {sums, all};
+
+	*all = (struct code_sum){0};
+	read_threads(processes, nr_processes, &python_view,
+		(struct thread_stacks){.each = add_python, .context = &python});
 }
 
 static const struct scan_view thread_view = {.wants = wants,
@@ -390,9 +406,13 @@ static const struct scan_view thread_view = {.wants = wants,
 	.end = end_process,
 	.ignores_selection = true};
 
-void code_samples_sum_thread(struct process *process, uint32_t task, struct idmap *sums)
+void code_samples_each_of_thread(struct process *process, uint32_t task,
+	void (*each)(
+		void *context, struct process *process, uint64_t stack, const struct code_sum *sum),
+	void *context)
 {
-	sum_threads(&process, 1, &thread_view, (struct thread_stacks){.task = task, .sums = sums});
+	read_threads(&process, 1, &thread_view,
+		(struct thread_stacks){.task = task, .each = each, .context = context});
 }
 
 /* Waits that look alike, so that names are looked up once for each. */

@@ -130,9 +130,14 @@ void code_samples_sum_waits(
 void code_samples_sum_python(struct process *const *processes, size_t nr_processes,
 	struct idmap *sums, struct code_sum *all);
 
-/* Adds to `sums`, in the same way as code_samples_sum, all samples of a thread, by the system's
- * number of it. */
-void code_samples_sum_thread(struct process *process, uint32_t task, struct idmap *sums);
+/*
+ * Calls `each` for each different stack in the CPU samples of a thread, by the system's number of
+ * it: a stack of mixed_stack.h, and its samples.
+ */
+void code_samples_each_of_thread(struct process *process, uint32_t task,
+	void (*each)(
+		void *context, struct process *process, uint64_t stack, const struct code_sum *sum),
+	void *context);
 
 /* Adds all waits of a thread to *places, in the same way as code_samples_sum_waits. */
 void code_samples_sum_thread_waits(

@@ -43,6 +43,19 @@ const char *loader_stage_name(enum loader_stage stage)
 	return names[stage];
 }
 
+const char *loader_stage_verb(enum loader_stage stage)
+{
+	static const char *const verbs[NR_LOADER_STAGES] = {
+		[LOADER_STAGE_READ] = "read",
+		[LOADER_STAGE_DECODE] = "decode samples",
+		[LOADER_STAGE_TRANSFORM] = "transform samples",
+		[LOADER_STAGE_COLLATE] = "collate batches",
+		[LOADER_STAGE_HAND_OVER] = "hand batches over",
+	};
+
+	return verbs[stage];
+}
+
 static bool is_fetcher(const char *path)
 {
 	for (size_t i = 0; i < sizeof(fetchers) / sizeof(fetchers[0]); i++) {
@@ -123,6 +136,31 @@ enum loader_stage loader_stage_of(const struct process *process, uint32_t py_sta
 		return LOADER_STAGE_OTHER;
 	}
 	return search.stage == LOADER_STAGE_NONE ? LOADER_STAGE_OTHER : search.stage;
+}
+
+static uint32_t line_text(const struct model_py_stack *stack, const struct model_py_code *code)
+{
+	return code ? py_frame_short_text(code->file, stack->line, code->name) : 0;
+}
+
+uint32_t loader_stage_line(const struct process *process, uint32_t py_stack)
+{
+	const struct model_py_stack *stack = idmap_get(&process->py_stacks, py_stack);
+	uint32_t innermost = 0, own = 0;
+
+	for (unsigned int i = 0; stack && i < MAX_FRAMES; i++) {
+		const struct model_py_code *code = idmap_get(&process->py_codes, stack->code);
+
+		innermost = i ? innermost : line_text(stack, code);
+		if (code && is_fetcher(string_pool_text(code->file, NULL))) {
+			return own ? own : innermost;
+		}
+		if (!own && code && !py_file_is_library(code->file)) {
+			own = line_text(stack, code);
+		}
+		stack = stack->parent ? idmap_get(&process->py_stacks, stack->parent) : NULL;
+	}
+	return innermost;
 }
 
 bool loader_stage_is_queue(unsigned int kind, uint32_t object)

@@ -29,6 +29,10 @@ enum loader_stage {
 /* "read", "transform"; of LOADER_STAGE_NONE "". */
 const char *loader_stage_name(enum loader_stage stage);
 
+/* What a worker does in it, in a sentence: "decode samples". NULL: own code, and what is no work.
+ */
+const char *loader_stage_verb(enum loader_stage stage);
+
 /*
  * Returns the stage of a CPU sample's Python stack (an id of the stream; GPROF_PY_STACK_NOT_READ
  * allowed). is_worker: all that the process runs is of a loader; else only what a loader calls.
@@ -38,6 +42,12 @@ enum loader_stage loader_stage_of(const struct process *process, uint32_t py_sta
 /* The same of a wait: reads of files are of LOADER_STAGE_READ, whoever calls them. */
 enum loader_stage loader_stage_of_wait(
 	struct process *process, const struct wait_key *key, bool is_worker);
+
+/*
+ * The line that stands for such a stack, a number of string_pool.h: the innermost one of the
+ * program's own code that the loader has called, else the innermost of all; 0: unknown.
+ */
+uint32_t loader_stage_line(const struct process *process, uint32_t py_stack);
 
 /*
  * Does a worker wait in such a call for the next batch to make, or until the last one is taken?

@@ -128,7 +128,7 @@ static struct row *add(struct loader_stages_view *view, struct process *process,
 	}
 	memset(&wanted, 0, sizeof(wanted));
 	wanted.key.row = row;
-	wanted.key.place = mixed_stack_place(process, stack);
+	wanted.key.place = loader_stage_line(process, alike->key.py_stack);
 	hash_put(view->lines, key, &wanted.key, line);
 	line->ns += alike->ns;
 	return row;

@@ -49,6 +49,21 @@ static void add_wait(
 	}
 }
 
+/* "decode samples 62 % of the time, at data.py(36)"; the share goes first, as in add_wait. */
+static void add_stage(
+	const struct loader_workers *workers, const struct code_form *form, struct buf *out)
+{
+	const char *verb = loader_stage_verb(workers->most.stage);
+
+	if (form->has_share) {
+		buf_printf(
+			out, ", which %s %.0f %% of the time, at ", verb, workers->most.share_pct);
+	} else {
+		buf_printf(out, ", which mostly %s, at ", verb);
+	}
+	code_form_add_line(workers->most.name, form, out);
+}
+
 static void add_most(
 	const struct loader_workers *workers, const struct code_form *form, struct buf *out)
 {
@@ -79,6 +94,8 @@ void loader_text_add_work(
 	}
 	if (workers->most.what == LOADER_MOST_WAIT && !workers->most.wait.object) {
 		add_wait(workers, form, out);
+	} else if (workers->most.what == LOADER_MOST_STAGE) {
+		add_stage(workers, form, out);
 	} else {
 		add_most(workers, form, out);
 	}
@@ -98,6 +115,9 @@ void loader_text_add_place(const struct loader_workers *workers, struct buf *out
 	if (workers->most.what == LOADER_MOST_WAIT) {
 		wait_add_where(&workers->most.wait, &code_form_widest, out);
 		return;
+	}
+	if (workers->most.what == LOADER_MOST_STAGE) {
+		buf_printf(out, " they %s, mostly", loader_stage_verb(workers->most.stage));
 	}
 	buf_printf(out, " %s %s", workers->most.what == LOADER_MOST_CALL ? "in" : "at",
 		string_pool_text(workers->most.name, NULL));

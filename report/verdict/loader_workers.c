@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/budget/loader_stage.h"
+#include "report/model/mixed_stack.h"
 #include "report/model/os_files.h"
 #include "report/model/os_kind.h"
 #include "report/model/process_tree.h"
@@ -20,6 +21,7 @@
 #define MIN_BLOCKED_PCT	  70.0
 #define MIN_BUSY_PCT	  70.0
 #define MIN_MOST_PCT	  30.0
+#define MIN_STAGE_PCT	  50.0
 /* More than the rounding of shares makes of a whole number of workers. */
 #define ROUNDING 1e-6
 /* Workers that were seen for less say nothing. */
@@ -170,43 +172,115 @@ static void find_call(const struct headline *headline, const struct cpu_times *t
 
 /* ---- their code ---- */
 
-/* cpu_pct: the share of the workers' time in which they compute. */
-static void set_code(struct loader_workers *workers, const struct idmap *places, double cpu_pct)
+/* CPU samples of the workers' first threads. */
+struct worker_code {
+	struct idmap lines;  /* struct line_sum by line */
+	struct idmap staged; /* the same by stage and line */
+	uint64_t nr, nr_of[NR_LOADER_STAGES];
+};
+
+struct line_sum {
+	uint32_t place; /* of string_pool.h */
+	enum loader_stage stage;
+	uint64_t nr;
+};
+
+static void add_line(
+	struct idmap *lines, uint64_t key, enum loader_stage stage, uint32_t place, uint64_t nr)
 {
-	const struct code_place *most = NULL;
-	double share_pct;
-	uint64_t nr = 0;
+	struct line_sum *line = idmap_put(lines, key);
 
-	for (size_t i = 0; i < places->nr; i++) {
-		const struct code_place *place = idmap_at(places, i);
+	line->place = place;
+	line->stage = stage;
+	line->nr += nr;
+}
 
-		nr += place->sum.nr;
-		most = !most || place->sum.nr > most->sum.nr ? place : most;
+static void add_code(
+	void *context, struct process *process, uint64_t stack, const struct code_sum *sum)
+{
+	struct worker_code *code = context;
+	uint32_t place = mixed_stack_place(process, stack);
+	uint32_t py_stack = (uint32_t)(stack >> 32);
+	enum loader_stage stage = loader_stage_of(process, py_stack, true);
+
+	if (!place) {
+		return;
 	}
-	share_pct = nr ? cpu_pct * (double)most->sum.nr / (double)nr : 0;
-	if (nr >= CODE_PLACE_MIN_SAMPLES && share_pct >= MIN_MOST_PCT) {
+	add_line(&code->lines, place, stage, place, sum->nr);
+	place = loader_stage_line(process, py_stack);
+	add_line(&code->staged, (uint64_t)stage << 32 | place, stage, place, sum->nr);
+	code->nr += sum->nr;
+	code->nr_of[stage] += sum->nr;
+}
+
+/* The line with most samples; of that stage, if it is not LOADER_STAGE_NONE. */
+static const struct line_sum *most_of(const struct idmap *lines, enum loader_stage stage)
+{
+	const struct line_sum *most = NULL;
+
+	for (size_t i = 0; i < lines->nr; i++) {
+		const struct line_sum *line = idmap_at(lines, i);
+
+		if ((!stage || line->stage == stage) && (!most || line->nr > most->nr)) {
+			most = line;
+		}
+	}
+	return most;
+}
+
+/* Own code has no stage that says more than its line does. */
+static enum loader_stage stage_with_most(const struct worker_code *code)
+{
+	enum loader_stage most = LOADER_STAGE_NONE;
+
+	for (unsigned int stage = 0; stage < NR_LOADER_STAGES; stage++) {
+		if (loader_stage_verb(stage) && (!most || code->nr_of[stage] > code->nr_of[most])) {
+			most = stage;
+		}
+	}
+	return most;
+}
+
+/* cpu_pct: the share of the workers' time in which they compute. */
+static void set_code(struct loader_workers *workers, const struct worker_code *code, double cpu_pct)
+{
+	const struct line_sum *line = most_of(&code->lines, LOADER_STAGE_NONE);
+	enum loader_stage stage = stage_with_most(code);
+	double sample_pct = code->nr ? cpu_pct / (double)code->nr : 0;
+
+	if (code->nr < CODE_PLACE_MIN_SAMPLES) {
+		return;
+	}
+	if (sample_pct * (double)code->nr_of[stage] >= MIN_STAGE_PCT) {
+		workers->most.what = LOADER_MOST_STAGE;
+		workers->most.stage = stage;
+		workers->most.name = most_of(&code->staged, stage)->place;
+		workers->most.share_pct = sample_pct * (double)code->nr_of[stage];
+	} else if (sample_pct * (double)line->nr >= MIN_MOST_PCT) {
 		workers->most.what = LOADER_MOST_CODE;
-		workers->most.name = most->place;
-		workers->most.share_pct = share_pct;
+		workers->most.name = line->place;
+		workers->most.share_pct = sample_pct * (double)line->nr;
 	}
 }
 
 static void find_code(
 	const struct headline *headline, double cpu_pct, struct loader_workers *workers)
 {
-	struct idmap places;
+	struct worker_code code = {0};
 	int64_t nr;
 
-	idmap_init(&places, sizeof(struct code_place));
+	idmap_init(&code.lines, sizeof(struct line_sum));
+	idmap_init(&code.staged, sizeof(struct line_sum));
 	for (size_t i = 0; i < headline->nr_processes; i++) {
 		struct process *process = headline->processes[i].process;
 
 		if (is_worker(&headline->processes[i], &nr)) {
-			code_samples_sum_thread(process, process->pid, &places);
+			code_samples_each_of_thread(process, process->pid, add_code, &code);
 		}
 	}
-	set_code(workers, &places, cpu_pct);
-	idmap_fini(&places);
+	set_code(workers, &code, cpu_pct);
+	idmap_fini(&code.lines);
+	idmap_fini(&code.staged);
 }
 
 /* ---- their waits ---- */

@@ -8,6 +8,7 @@
 
 #include "report/analysis/headline.h"
 #include "report/budget/code_samples.h"
+#include "report/budget/loader_stage.h"
 
 enum loader_work {
 	LOADER_WORK_UNKNOWN, /* the loop loads itself, there are no samples, or no clear answer */
@@ -22,6 +23,7 @@ enum loader_work {
 enum loader_most {
 	LOADER_MOST_UNKNOWN, /* or nothing has enough of it to be named */
 	LOADER_MOST_CODE,    /* a line that they compute */
+	LOADER_MOST_STAGE,   /* a stage that they compute; a line has most of that */
 	LOADER_MOST_CALL,    /* a call of the system, as recorded */
 	LOADER_MOST_WAIT,    /* a line that waits, by samples */
 };
@@ -35,6 +37,7 @@ struct loader_workers {
 	struct {
 		enum loader_most what;
 		uint32_t name; /* a number of string_pool.h: a line, or "read(/data/...tar)" */
+		enum loader_stage stage;    /* of LOADER_MOST_STAGE */
 		struct wait_place_key wait; /* the line that waits, of LOADER_MOST_WAIT */
 		double share_pct;	    /* its part of the workers' time */
 		double bytes_per_s;	    /* the rate of a LOADER_MOST_CALL */

@@ -84,6 +84,24 @@ static void add_code(struct gen *gen)
 	add_samples(gen, 90, GEN_PID + 1, 2);
 }
 
+/* Three quarters of what the first thread computes are a decoder's, called at two lines. */
+static void add_decoder(struct gen *gen)
+{
+	gen_py_file(gen, 2, "/usr/lib/python3/dist-packages/PIL/ImageFile.py");
+	gen_py_code(gen, 1, 1, 7, "load");
+	gen_py_code(gen, 2, 2, 200, "load");
+	gen_py_file(gen, 3, "/usr/lib/python3/dist-packages/torch/utils/data/_utils/fetch.py");
+	gen_py_code(gen, 3, 3, 50, "fetch");
+	gen_py_stack(gen, 5, 0, 3, 54);
+	gen_py_stack(gen, 1, 5, 1, 9);
+	gen_py_stack(gen, 2, 1, 2, 210);
+	gen_py_stack(gen, 3, 5, 1, 12);
+	gen_py_stack(gen, 4, 3, 2, 210);
+	add_samples(gen, 40, GEN_PID, 2);
+	add_samples(gen, 20, GEN_PID, 4);
+	add_samples(gen, 20, GEN_PID, 1);
+}
+
 /* Samples of waits of 10 ms each, at data.py(30), and of the queue at a line of Python's library.
  */
 struct waits {
@@ -130,6 +148,7 @@ struct work {
 	const char *path;
 	bool has_code;
 	struct waits waits;
+	bool has_decoder;
 	bool has_operators; /* on another thread than the first one */
 };
 
@@ -160,6 +179,9 @@ static struct process *worker(
 	gen_py_file(gen, 1, "/home/me/data.py");
 	if (work->has_code) {
 		add_code(gen);
+	}
+	if (work->has_decoder) {
+		add_decoder(gen);
 	}
 	if (work->path) {
 		add_calls(gen, work->path);
@@ -229,6 +251,16 @@ START_TEST(the_line_that_workers_compute_is_named)
 	says_of(loop(OF_WORKERS), worker(5, 3, 2, &code),
 		"The loop waits for loader workers, which are blocked 92 % of the time; more of "
 		"them or faster storage can save at most 8.000 ms per step (80.0 %)");
+}
+END_TEST
+
+START_TEST(the_stage_that_workers_compute_is_named)
+{
+	const struct work decoder = {.has_decoder = true};
+
+	says_of(loop(OF_WORKERS), worker(90, 5, 3, &decoder),
+		"The loop waits for loader workers, which decode samples 68 % of the time, at "
+		"data.py(9): load; more of them can save at most 8.000 ms per step (80.0 %)");
 }
 END_TEST
 
@@ -329,7 +361,8 @@ START_TEST(workers_are_their_first_threads)
 END_TEST
 
 UNIT_SUITE("report/loader_workers", workers_that_compute_are_too_few_or_too_slow,
-	the_line_that_workers_compute_is_named, workers_that_do_not_run_are_blocked,
-	the_call_that_blocks_them_is_named, what_workers_wait_for_is_named,
-	workers_that_compute_and_wait_are_busy, workers_that_wait_for_the_loop_are_no_cause,
-	what_is_not_clear_is_not_said, workers_are_their_first_threads)
+	the_line_that_workers_compute_is_named, the_stage_that_workers_compute_is_named,
+	workers_that_do_not_run_are_blocked, the_call_that_blocks_them_is_named,
+	what_workers_wait_for_is_named, workers_that_compute_and_wait_are_busy,
+	workers_that_wait_for_the_loop_are_no_cause, what_is_not_clear_is_not_said,
+	workers_are_their_first_threads)

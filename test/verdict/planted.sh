@@ -5,14 +5,14 @@
 need SIM REPORT PYTHON PLAIN
 export GPROF_SAMPLE_MS=0 # what else this machine does is not what is planted
 export GPROF_STEP=api:cudaStreamQuery GPROF_TORCH=ops LD_LIBRARY_PATH=$ROOT/$B/torch/GOOD PYTHONDONTWRITEBYTECODE=1
-planted=$B/verdict/planted whatif=$B/integ/s_whatif slow=$ROOT/$B/verdict/planted_slow.so
+planted=$B/verdict/planted whatif=$B/integ/s_whatif slow_calls=$ROOT/$B/verdict/planted_slow.so
 TRIES=4
 
 # with_slow PROGRAM...: some calls of CUDA take long.
 with_slow()
 {
 	local words="$*"
-	record sh -c 'LD_PRELOAD="$LD_PRELOAD:$0" exec $1' "$slow" "$words"
+	record sh -c 'LD_PRELOAD="$LD_PRELOAD:$0" exec $1' "$slow_calls" "$words"
 }
 
 # Each makes the recording of that name; what it plants is said in planted.tsv.
