@@ -35,6 +35,7 @@ static const char *const names[NR_LOADER_STAGES] = {
 	[LOADER_STAGE_HAND_OVER] = "hand over",
 	[LOADER_STAGE_PIN] = "pin memory",
 	[LOADER_STAGE_WAIT] = "wait for the loop",
+	[LOADER_STAGE_CPU] = "wait for a CPU",
 	[LOADER_STAGE_OTHER] = "other",
 };
 
@@ -47,10 +48,10 @@ const char *loader_stage_verb(enum loader_stage stage)
 {
 	static const char *const verbs[NR_LOADER_STAGES] = {
 		[LOADER_STAGE_READ] = "read",
-		[LOADER_STAGE_DECODE] = "decode samples",
-		[LOADER_STAGE_TRANSFORM] = "transform samples",
-		[LOADER_STAGE_COLLATE] = "collate batches",
-		[LOADER_STAGE_HAND_OVER] = "hand batches over",
+		[LOADER_STAGE_DECODE] = "decode",
+		[LOADER_STAGE_TRANSFORM] = "transform",
+		[LOADER_STAGE_COLLATE] = "collate",
+		[LOADER_STAGE_HAND_OVER] = "hand over",
 	};
 
 	return verbs[stage];

@@ -22,6 +22,7 @@ enum loader_stage {
 	LOADER_STAGE_HAND_OVER, /* pickles batches, and moves them between processes */
 	LOADER_STAGE_PIN,
 	LOADER_STAGE_WAIT,  /* for the loop to want a batch, or to take one */
+	LOADER_STAGE_CPU,   /* waits for a CPU; no sample is of it */
 	LOADER_STAGE_OTHER, /* of the loader itself, starts, and stacks that are not known */
 	NR_LOADER_STAGES,
 };
@@ -29,7 +30,7 @@ enum loader_stage {
 /* "read", "transform"; of LOADER_STAGE_NONE "". */
 const char *loader_stage_name(enum loader_stage stage);
 
-/* What a worker does in it, in a sentence: "decode samples". NULL: own code, and what is no work.
+/* What a worker does in it, in a sentence: "decode". NULL: own code, and what is no work.
  */
 const char *loader_stage_verb(enum loader_stage stage);
 

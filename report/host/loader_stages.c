@@ -51,13 +51,17 @@ struct loader_stages_view {
 	struct alike *running, *waiting;
 	struct row *rows;
 	struct line *lines;
-	int64_t worker; /* of the process that is read; -1: none */
+	int64_t worker;				/* of the process that is read; -1: none */
+	uint64_t first_ready_ns, last_ready_ns; /* its thread waited for a CPU so long by then */
+	bool has_ready;
 	uint64_t nr_workers, ns, nr_unread;
 };
 
 static const struct scan_want wants[] = {
 	{GPROF_TABLE_cpu_sample, COL_BIT(COL_cpu_sample_ns) | COL_BIT(COL_cpu_sample_py_stack), 0},
 	{GPROF_TABLE_wait_sample, COL_BIT(COL_wait_sample_ns) | WAIT_KEY_COLUMNS, 0},
+	{GPROF_TABLE_thread_cpu, COL_BIT(COL_thread_cpu_wait_ns) | COL_BIT(COL_thread_cpu_thread),
+		0},
 };
 
 /* ---- reading ---- */
@@ -69,6 +73,8 @@ static void begin(void *context, struct process *process)
 
 	view->worker = process_tree_worker(process, &nr);
 	view->nr_workers += view->worker >= 0;
+	view->has_ready = false;
+	view->last_ready_ns = 0;
 }
 
 static void count(struct alike **all, const struct wait_key *key, uint64_t ns)
@@ -80,15 +86,30 @@ static void count(struct alike **all, const struct wait_key *key, uint64_t ns)
 	alike->ns += ns;
 }
 
+static void take_ready(
+	struct loader_stages_view *view, struct process *process, const struct batch *b, uint32_t i)
+{
+	uint64_t ns = b->col[COL_thread_cpu_wait_ns][i];
+
+	if (process_tid(process, (uint32_t)b->col[COL_thread_cpu_thread][i]) == process->pid) {
+		if (!view->has_ready || ns < view->first_ready_ns) {
+			view->first_ready_ns = ns;
+		}
+		view->last_ready_ns = ns > view->last_ready_ns ? ns : view->last_ready_ns;
+		view->has_ready = true;
+	}
+}
+
 static void on_batch(void *context, struct process *process, const struct batch *b)
 {
 	struct loader_stages_view *view = context;
 
-	(void)process;
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		struct wait_key key = {0};
 
-		if (b->table == GPROF_TABLE_wait_sample) {
+		if (b->table == GPROF_TABLE_thread_cpu) {
+			take_ready(view, process, b, i);
+		} else if (b->table == GPROF_TABLE_wait_sample) {
 			key = wait_key_of(b, i);
 			count(&view->waiting, &key, b->col[COL_wait_sample_ns][i]);
 		} else {
@@ -154,6 +175,12 @@ static void end(void *context, struct process *process)
 	}
 	hash_free(view->running);
 	hash_free(view->waiting);
+	if (is_worker && view->has_ready && view->last_ready_ns > view->first_ready_ns) {
+		uint64_t ns = view->last_ready_ns - view->first_ready_ns;
+
+		find_row(view, process, LOADER_STAGE_CPU)->wait_ns += ns;
+		view->ns += ns;
+	}
 }
 
 /* ---- the table ---- */
@@ -168,7 +195,7 @@ static const struct table_column columns[] = {
 	[CPU] = TABLE_COLUMN(
 		"cpu_ns", "CPU", TABLE_TIME, .help = "of it, computing", TABLE_MEMBER(row, cpu_ns)),
 	[WAIT] = TABLE_COLUMN("wait_ns", "Waiting", TABLE_TIME,
-		.help = "of it, waiting in the kernel", TABLE_MEMBER(row, wait_ns)),
+		.help = "of it, waiting in the kernel, or for a CPU", TABLE_MEMBER(row, wait_ns)),
 	[SAMPLES] = TABLE_COLUMN(
 		"samples", "Samples", TABLE_COUNT, .is_minor = true, TABLE_MEMBER(row, nr)),
 	[PID] = TABLE_COLUMN(

@@ -49,7 +49,7 @@ static void add_wait(
 	}
 }
 
-/* "decode samples 62 % of the time, at data.py(36)"; the share goes first, as in add_wait. */
+/* "decode 62 % of the time, at data.py(36)"; the share goes first, as in add_wait. */
 static void add_stage(
 	const struct loader_workers *workers, const struct code_form *form, struct buf *out)
 {
@@ -111,13 +111,16 @@ const char *loader_text_change(const struct loader_workers *workers)
 
 void loader_text_add_place(const struct loader_workers *workers, struct buf *out)
 {
+	if (workers->most.what == LOADER_MOST_STAGE) {
+		buf_printf(out, "the workers %s %.1f %% of the time, mostly at %s",
+			loader_stage_verb(workers->most.stage), workers->most.share_pct,
+			string_pool_text(workers->most.name, NULL));
+		return;
+	}
 	buf_printf(out, "%.1f %% of the workers' time", workers->most.share_pct);
 	if (workers->most.what == LOADER_MOST_WAIT) {
 		wait_add_where(&workers->most.wait, &code_form_widest, out);
 		return;
-	}
-	if (workers->most.what == LOADER_MOST_STAGE) {
-		buf_printf(out, " they %s, mostly", loader_stage_verb(workers->most.stage));
 	}
 	buf_printf(out, " %s %s", workers->most.what == LOADER_MOST_CALL ? "in" : "at",
 		string_pool_text(workers->most.name, NULL));

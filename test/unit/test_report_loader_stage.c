@@ -203,7 +203,7 @@ static uint64_t count_stages(enum loader_stage stage, bool is_worker, bool of_wa
 static void times_add_up(bool is_worker)
 {
 	static const char *const names[] = {"read", "decode", "transform", "own code", "collate",
-		"hand over", "pin memory", "wait for the loop", "other"};
+		"hand over", "pin memory", "wait for the loop", "wait for a CPU", "other"};
 	struct process *process = process_with(add_samples, is_worker);
 	struct table *table = tables_make(&view_loader_stages, &process, 1, false);
 	size_t nr_rows = 0;

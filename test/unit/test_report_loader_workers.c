@@ -259,7 +259,7 @@ START_TEST(the_stage_that_workers_compute_is_named)
 	const struct work decoder = {.has_decoder = true};
 
 	says_of(loop(OF_WORKERS), worker(90, 5, 3, &decoder),
-		"The loop waits for loader workers, which decode samples 68 % of the time, at "
+		"The loop waits for loader workers, which decode 68 % of the time, at "
 		"data.py(9): load; more of them can save at most 8.000 ms per step (80.0 %)");
 }
 END_TEST
