@@ -34,6 +34,7 @@
 #include "collector/ring/os_counts.h"
 #include "collector/ring/ring.h"
 #include "collector/ring_to_rows.h"
+#include "collector/sample/call_site.h"
 #include "collector/sample/cpu_sample.h"
 #include "collector/sample/sample.h"
 #include "collector/startup.h"
@@ -493,6 +494,7 @@ static void finish(void)
 	facts_add_end(drain.how);
 	stream_begin_end();
 	flush(true);
+	call_site_fini();
 	rest = stream_take_lost();
 	drain.result.nr_lost = drain.nr_lost + rest.disk + rest.limit;
 	drain.result.nr_events = stream_rows();

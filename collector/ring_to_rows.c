@@ -14,6 +14,7 @@
 
 #include "collector/hang/hang.h"
 #include "collector/ring/kernel_names.h"
+#include "collector/sample/call_site.h"
 #include "collector/sample/compiled_code.h"
 #include "collector/step/period.h"
 #include "collector/stream/batch.h"
@@ -202,18 +203,19 @@ static void take_py_file(const struct gprof_row_head *head)
 static void take_os_call(const struct gprof_row_head *head)
 {
 	char text[GPROF_TEXT_BYTES];
-	const char *name = (const char *)head + sizeof(struct gprof_row_os_call);
+	const struct gprof_row_os_call *call = (const struct gprof_row_os_call *)head;
+	const char *name = (const char *)(call + 1);
+	uint32_t id = 0, site = call_site_id(call->caller);
 	struct gprof_row_os_call *row;
-	uint32_t id;
 
-	if (!head->text_bytes) {
-		batch_point(head->table, head);
-		return;
+	if (head->text_bytes) {
+		id = dictionary_text(
+			text, redact_value(text, sizeof(text), "", name, head->text_bytes));
 	}
-	id = dictionary_text(text, redact_value(text, sizeof(text), "", name, head->text_bytes));
 	row = batch_slot(GPROF_TABLE_os_call);
-	*row = *(const struct gprof_row_os_call *)head;
+	*row = *call;
 	row->name = id;
+	row->native_stack = site;
 }
 
 /*

@@ -94,7 +94,9 @@ static void write_row(const struct os_call *call, uint64_t end)
 		.result = call->error,
 		.returned = call->result,
 		.bytes = call->bytes,
-		.object = call->object};
+		.object = call->object,
+		.caller = call->caller,
+		.holder = call->holder};
 	char name[FD_NAME_BYTES];
 	size_t nr_bytes = 0;
 

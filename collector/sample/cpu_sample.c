@@ -859,9 +859,7 @@ static void fini(void)
 	}
 	task_list_forget();
 	wait_sample_forget();
-	native_stack_fini();
 	python_sample_fini();
-	code_map_fini();
 }
 
 void cpu_sample_end(void)

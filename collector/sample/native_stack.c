@@ -49,6 +49,11 @@ int native_stack_init(void)
 			    MORE_STACKS);
 }
 
+bool native_stack_is_on(void)
+{
+	return state.stacks.entries != NULL;
+}
+
 void native_stack_fini(void)
 {
 	intern_fini(&state.files);

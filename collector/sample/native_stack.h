@@ -6,6 +6,7 @@
 #ifndef COLLECTOR_SAMPLE_NATIVE_STACK_H
 #define COLLECTOR_SAMPLE_NATIVE_STACK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,9 @@
 
 /* Returns 0 or -ENOMEM. In a forked child, uses the parent's memory again. */
 int native_stack_init(void);
+
+/* Has it memory? */
+bool native_stack_is_on(void);
 
 /* Releases the memory. */
 void native_stack_fini(void);

@@ -22,9 +22,11 @@ struct os_call {
 	int64_t result;	  /* what it returned */
 	uint64_t bytes;	  /* that it moved */
 	uint64_t object;  /* the address of what it waits for, 0: none */
+	uint64_t caller;  /* where it returns to */
 	const char *path; /* that it was asked to open, NULL: none */
 	int fd;		  /* -1: none */
 	uint32_t file;	  /* of `fd`, where the call has closed that; else 0 */
+	uint32_t holder;  /* the thread that had the mutex before the call; 0: unknown */
 	uint16_t call;	  /* enum os_id */
 	uint16_t error;	  /* errno, or the error that it returned; 0: it succeeded */
 };

@@ -217,10 +217,14 @@ static inline uint64_t address(const volatile void *object)
 			end_call(&(struct os_call){.begin = begin,               \
 				.call = OS_##name,                               \
 				.error = (uint16_t)(failure),                    \
+				.caller = address(__builtin_return_address(0)),  \
 				__VA_ARGS__});                                   \
 		}                                                                \
 		return r;                                                        \
 	}
+
+/* For a wrapper within another one: the call returns to the caller of that. */
+#define INLINED static inline __attribute__((always_inline))
 
 /* For calls without a descriptor. */
 #define NO_FD .fd = -1
@@ -259,7 +263,7 @@ static inline uint64_t address(const volatile void *object)
 
 #define OPEN(name)                                                                             \
 	EXPORT int name(const char *path, int flags, ...);                                     \
-	WRAP(static int call_##name, int, name, (const char *path, int flags, mode_t mode),    \
+	WRAP(INLINED int call_##name, int, name, (const char *path, int flags, mode_t mode),   \
 		(path, flags, mode), , forget(r), r < 0 ? errno : 0, -1, .result = r, .fd = r, \
 		.path = path)                                                                  \
 	int name(const char *path, int flags, ...)                                             \
@@ -272,7 +276,7 @@ static inline uint64_t address(const volatile void *object)
 
 #define OPENAT(name)                                                                          \
 	EXPORT int name(int folder, const char *path, int flags, ...);                        \
-	WRAP(static int call_##name, int, name,                                               \
+	WRAP(INLINED int call_##name, int, name,                                              \
 		(int folder, const char *path, int flags, mode_t mode),                       \
 		(folder, path, flags, mode), , forget(r), r < 0 ? errno : 0, -1, .result = r, \
 		.fd = r, .path = path)                                                        \
@@ -497,6 +501,30 @@ WRAP(unsigned int sleep, unsigned int, sleep, (unsigned int seconds), (seconds),
 
 /* ---- locks and waits ---- */
 
+/* The thread that has the mutex; 0: none, or the C library does not say. */
+static inline uint32_t holder_of(const pthread_mutex_t *mutex)
+{
+#ifdef __GLIBC__
+	return (uint32_t)__atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
+#else
+	(void)mutex;
+	return 0;
+#endif
+}
+
+/* The mutex has its holder before the call; behind it, that is the caller. */
+#define MUTEX(name, params, args)                                                                 \
+	EXPORT int name params;                                                                   \
+	WRAP(int name, int, name, params, args, uint32_t holder = holder_of(object), , r, ENOSYS, \
+		.fd = -1, .result = r, .object = address(object), .holder = holder)
+
+MUTEX(pthread_mutex_lock, (pthread_mutex_t * object), (object))
+MUTEX(pthread_mutex_timedlock,
+	(pthread_mutex_t *restrict object, const struct timespec *restrict until), (object, until))
+MUTEX(pthread_mutex_clocklock,
+	(pthread_mutex_t *restrict object, clockid_t clock, const struct timespec *restrict until),
+	(object, clock, until))
+
 #define LOCK(name, type) CALL_ERROR(name, (type * object), (object), .object = address(object))
 #define LOCK_UNTIL(name, type)                                                           \
 	CALL_ERROR(name, (type *restrict object, const struct timespec *restrict until), \
@@ -506,9 +534,6 @@ WRAP(unsigned int sleep, unsigned int, sleep, (unsigned int seconds), (seconds),
 		(type *restrict object, clockid_t clock, const struct timespec *restrict until), \
 		(object, clock, until), .object = address(object))
 
-LOCK(pthread_mutex_lock, pthread_mutex_t)
-LOCK_UNTIL(pthread_mutex_timedlock, pthread_mutex_t)
-LOCK_BY_CLOCK(pthread_mutex_clocklock, pthread_mutex_t)
 LOCK(pthread_rwlock_rdlock, pthread_rwlock_t)
 LOCK(pthread_rwlock_wrlock, pthread_rwlock_t)
 LOCK_UNTIL(pthread_rwlock_timedrdlock, pthread_rwlock_t)

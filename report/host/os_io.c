@@ -168,7 +168,7 @@ static void fill_table(void *state, struct table *table)
 
 	keyed_stats_finish(&view->files);
 	total_ns = keyed_stats_total_ns(&view->files);
-	os_threads_finish(&view->threads, view->files.nr_rows);
+	os_threads_finish(&view->threads, view->files.nr_rows, os_thread_name);
 	for (size_t i = 0; i < view->files.nr_rows; i++) {
 		fill_row(view, i, keyed_stats_add(&view->files, i, total_ns, table));
 	}

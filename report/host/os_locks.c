@@ -10,6 +10,7 @@
 
 #include "report/analysis/view.h"
 #include "report/host/os_threads.h"
+#include "report/model/native_stack.h"
 #include "report/model/os_kind.h"
 #include "report/util/hash.h"
 
@@ -34,13 +35,16 @@ struct locks_view {
 	struct lock **lock_of; /* of each row */
 	size_t capacity;
 	struct os_threads threads;
+	struct os_threads sites;   /* by native stack: where the calls are */
+	struct os_threads holders; /* by the system's number of a thread */
 	bool has_calls;
 };
 
 static const struct scan_want wants[] = {
 	{GPROF_TABLE_os_call,
 		COL_BIT(COL_api_dur) | COL_BIT(COL_api_thread) | COL_BIT(COL_api_call) |
-			COL_BIT(COL_os_call_object),
+			COL_BIT(COL_os_call_object) | COL_BIT(COL_os_call_native_stack) |
+			COL_BIT(COL_os_call_holder),
 		0},
 };
 
@@ -70,6 +74,22 @@ static bool is_lock(uint32_t name)
 	return kind == GPROF_OS_LOCK || kind == GPROF_OS_WAIT || kind == GPROF_OS_GIL;
 }
 
+/* 0 is unknown. */
+static void add_known(struct os_threads *sums, uint32_t row, struct process *process,
+	uint64_t number, uint64_t ns)
+{
+	if (number) {
+		os_threads_add(sums, row, process, (uint32_t)number, ns);
+	}
+}
+
+static uint32_t site_name(struct process *process, uint32_t native_stack)
+{
+	uint32_t caller;
+
+	return native_stack_frame(process, native_stack, &caller).function;
+}
+
 static void on_batch(void *context, struct process *process, const struct batch *b)
 {
 	struct locks_view *view = context;
@@ -92,21 +112,44 @@ static void on_batch(void *context, struct process *process, const struct batch 
 		histogram_add(&view->stats.times, row, ns);
 		os_threads_add(
 			&view->threads, row, process, (uint32_t)b->col[COL_api_thread][i], ns);
+		add_known(&view->sites, row, process, b->col[COL_os_call_native_stack][i], ns);
+		add_known(&view->holders, row, process, b->col[COL_os_call_holder][i], ns);
 	}
 }
 
 /* ---- the table ---- */
 
-enum column { PID = KEYED_STATS_NR_COLUMNS, RANK, THREADS, THREAD, KIND, FUNCTION, ADDRESS };
+enum column {
+	PID = KEYED_STATS_NR_COLUMNS,
+	RANK,
+	THREADS,
+	THREAD,
+	KIND,
+	HOLDERS,
+	HOLDER,
+	SITES,
+	SITE,
+	FUNCTION,
+	ADDRESS,
+};
 
 static const struct table_column columns[] = {
 	KEYED_STATS_COLUMNS("% of waits"),
 	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID, .is_minor = true),
 	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_minor = true),
-	[THREADS] = TABLE_COLUMN("threads", "Threads", TABLE_COUNT, .help = "that waited"),
+	[THREADS] = TABLE_COLUMN(
+		"threads", "Threads", TABLE_COUNT, .is_minor = true, .help = "that waited"),
 	[THREAD] = TABLE_COLUMN("thread", "Mostly", TABLE_NAME, .is_minor = true,
 		.help = "the thread that waited longest"),
-	[KIND] = TABLE_COLUMN("kind", "Kind", TABLE_TEXT),
+	[KIND] = TABLE_COLUMN("kind", "Kind", TABLE_TEXT, .is_minor = true),
+	[HOLDERS] = TABLE_COLUMN("holders", "Holders", TABLE_COUNT, .is_wide_only = true,
+		.help = "threads that had the mutex as others began to wait"),
+	[HOLDER] = TABLE_COLUMN("holder", "Held by", TABLE_NAME, .is_major = true,
+		.help = "the thread that had the mutex for most of that time"),
+	[SITES] = TABLE_COLUMN("sites", "Call sites", TABLE_COUNT, .is_wide_only = true,
+		.help = "places in the code that wait for it"),
+	[SITE] = TABLE_COLUMN("site", "Waits in", TABLE_NAME, .is_major = true,
+		.help = "the function that waited longest, by one place in it; needs CPU samples"),
 	[FUNCTION] =
 		TABLE_COLUMN("name", "Function", TABLE_NAME, TABLE_MEMBER(keyed_stats_row, name)),
 	[ADDRESS] = TABLE_COLUMN("address", "Address", TABLE_NAME),
@@ -123,6 +166,15 @@ static uint32_t address_text(uint64_t address)
 	return name;
 }
 
+/* The number, and the one with the most time in the next cell. */
+static void set_known(struct table_cell *cells, const struct os_row_threads *row)
+{
+	if (row->nr) {
+		table_set_integer(&cells[0], row->nr);
+		table_set_integer(&cells[1], row->most);
+	}
+}
+
 static void fill_table(void *state, struct table *table)
 {
 	struct locks_view *view = state;
@@ -130,13 +182,17 @@ static void fill_table(void *state, struct table *table)
 
 	keyed_stats_finish(&view->stats);
 	total_ns = keyed_stats_total_ns(&view->stats);
-	os_threads_finish(&view->threads, view->stats.nr_rows);
+	os_threads_finish(&view->threads, view->stats.nr_rows, os_thread_name);
+	os_threads_finish(&view->sites, view->stats.nr_rows, site_name);
+	os_threads_finish(&view->holders, view->stats.nr_rows, os_thread_name_of_tid);
 	for (size_t i = 0; i < view->stats.nr_rows; i++) {
 		struct table_cell *cells = keyed_stats_add(&view->stats, i, total_ns, table);
 
 		view_fill_process(view->lock_of[i]->key.process, &cells[PID]);
 		table_set_integer(&cells[THREADS], view->threads.rows[i].nr);
 		table_set_integer(&cells[THREAD], view->threads.rows[i].most);
+		set_known(&cells[HOLDERS], &view->holders.rows[i]);
+		set_known(&cells[SITES], &view->sites.rows[i]);
 		table_set_string(&cells[KIND], os_kind_name(view->stats.rows[i].kind));
 		table_set_integer(&cells[ADDRESS], address_text(view->lock_of[i]->key.object));
 	}
@@ -157,6 +213,8 @@ static void fini(void *state)
 
 	hash_free(view->locks);
 	os_threads_fini(&view->threads);
+	os_threads_fini(&view->sites);
+	os_threads_fini(&view->holders);
 	free(view->lock_of);
 }
 

@@ -11,14 +11,14 @@
 
 struct os_thread {
 	struct {
-		const struct process *process;
+		struct process *process;
 		uint32_t row, thread;
 	} key;
 	uint64_t ns;
 	UT_hash_handle hh;
 };
 
-void os_threads_add(struct os_threads *threads, uint32_t row, const struct process *process,
+void os_threads_add(struct os_threads *threads, uint32_t row, struct process *process,
 	uint32_t thread, uint64_t ns)
 {
 	struct os_thread key, *found;
@@ -31,7 +31,7 @@ void os_threads_add(struct os_threads *threads, uint32_t row, const struct proce
 	found->ns += ns;
 }
 
-uint32_t os_thread_name(const struct process *process, uint32_t thread)
+uint32_t os_thread_name(struct process *process, uint32_t thread)
 {
 	const struct model_thread *known = idmap_get(&process->threads, thread);
 	uint32_t tid = process_tid(process, thread);
@@ -48,12 +48,31 @@ uint32_t os_thread_name(const struct process *process, uint32_t thread)
 	return name;
 }
 
+uint32_t os_thread_name_of_tid(struct process *process, uint32_t tid)
+{
+	struct buf text = {0};
+	uint32_t name;
+
+	for (size_t i = 0; i < process->threads.nr; i++) {
+		const struct model_thread *thread = idmap_at(&process->threads, i);
+
+		if (thread->tid == tid) {
+			return os_thread_name(process, thread->id);
+		}
+	}
+	buf_printf(&text, "thread %u", tid);
+	name = string_pool_intern(text.bytes, text.nr_bytes);
+	buf_fini(&text);
+	return name;
+}
+
 static bool is_more(const struct os_thread *a, const struct os_thread *b)
 {
 	return !b || a->ns > b->ns || (a->ns == b->ns && a->key.thread < b->key.thread);
 }
 
-void os_threads_finish(struct os_threads *threads, size_t nr_rows)
+void os_threads_finish(struct os_threads *threads, size_t nr_rows,
+	uint32_t (*name)(struct process *process, uint32_t thread))
 {
 	const struct os_thread **most = mem_zeroed(nr_rows + 1, sizeof(*most));
 
@@ -67,7 +86,7 @@ void os_threads_finish(struct os_threads *threads, size_t nr_rows)
 	}
 	for (size_t i = 0; i < nr_rows; i++) {
 		threads->rows[i].most =
-			most[i] ? os_thread_name(most[i]->key.process, most[i]->key.thread) : 0;
+			most[i] ? name(most[i]->key.process, most[i]->key.thread) : 0;
 	}
 	free(most);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which threads spend time in a row of a table: how many, and which one most. */
+/*
+ * Which threads spend time in a row of a table: how many, and which one most. Or, in the same way,
+ * other things that have numbers in a process, such as the places that call.
+ */
 #ifndef REPORT_HOST_OS_THREADS_H
 #define REPORT_HOST_OS_THREADS_H
 
@@ -20,14 +23,18 @@ struct os_threads {
 };
 
 /* Adds time of a thread, by its number in the stream, to a row. */
-void os_threads_add(struct os_threads *threads, uint32_t row, const struct process *process,
+void os_threads_add(struct os_threads *threads, uint32_t row, struct process *process,
 	uint32_t thread, uint64_t ns);
 
 /* Returns the name of a thread and the system's number of it: a number of string_pool.h. */
-uint32_t os_thread_name(const struct process *process, uint32_t thread);
+uint32_t os_thread_name(struct process *process, uint32_t thread);
 
-/* Finds the threads of each of `nr_rows` rows. */
-void os_threads_finish(struct os_threads *threads, size_t nr_rows);
+/* The same by the system's number. */
+uint32_t os_thread_name_of_tid(struct process *process, uint32_t tid);
+
+/* Finds the threads of each of `nr_rows` rows; `name` names them, as os_thread_name does. */
+void os_threads_finish(struct os_threads *threads, size_t nr_rows,
+	uint32_t (*name)(struct process *process, uint32_t thread));
 void os_threads_fini(struct os_threads *threads);
 
 #endif

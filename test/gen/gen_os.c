@@ -3,7 +3,7 @@
  * Steps of 1,000 us whose GPU waits for calls of the C library:
  *
  *       0-10 us   a launch, whose kernel runs from 20 to 220 us
- *     250-600 us  another thread waits for a lock
+ *     250-600 us  another thread waits for a lock, which a third one has
  *     300-550 us  the thread of the loop reads 64 KiB of a file, in every fifth step 2 us longer
  *     560-580 us  it receives 1,000 bytes from a peer
  *     600-605 us  a launch, whose kernel runs from 610 to 900 us
@@ -15,6 +15,8 @@
 #define START_NS     1000000000ull
 #define NR_STEPS     25u
 #define LOCK_ADDRESS 0x7f0000001040ull
+#define CALLER	     0x7f0000401235ull
+#define HOLDER_TID   77u
 
 enum { FILE_DATA = 1, FILE_PEER };
 
@@ -38,12 +40,32 @@ static void move(struct gprof_row_os_call *row, uint32_t file, uint64_t bytes)
 
 static void add_calls(struct gen *gen, uint32_t number, uint64_t at)
 {
+	struct gprof_row_os_call *lock;
+
 	move(call(gen, "read", 1, at + 300000, number % 5 ? 250 : 252,
 		     number ? NULL : "/data/train.tar"),
 		FILE_DATA, 65536);
 	move(call(gen, "recv", 1, at + 560000, 20, number ? NULL : "10.0.0.2:29500"), FILE_PEER,
 		1000);
-	call(gen, "pthread_mutex_lock", 2, at + 250000, 350, NULL)->object = LOCK_ADDRESS;
+	lock = call(gen, "pthread_mutex_lock", 2, at + 250000, 350, NULL);
+	lock->object = LOCK_ADDRESS;
+	lock->caller = CALLER;
+	lock->native_stack = 1;
+	lock->holder = HOLDER_TID;
+}
+
+/* The place that takes the lock, in a file that nobody has. */
+static void add_site(struct gen *gen)
+{
+	uint32_t path = gen_string(gen, "/nowhere/libqueue.so");
+	struct gprof_row_code_file *file = gen_row(gen, GPROF_TABLE_code_file);
+	struct gprof_row_native_stack *stack = gen_row(gen, GPROF_TABLE_native_stack);
+
+	file->id = 1;
+	file->path = path;
+	stack->id = 1;
+	stack->code_file = 1;
+	stack->address = 0x1234;
 }
 
 void gen_os(struct gen *gen)
@@ -55,6 +77,7 @@ void gen_os(struct gen *gen)
 	gen_info_bytes(gen, "process.command", "python\0train.py", 15);
 	gen_info(gen, "step.rule", "nvtx:step");
 	gen_anchor(gen, at, at, at + GEN_CUPTI_OFFSET_NS);
+	add_site(gen);
 	failed = call(gen, "open64", 1, at, 3, "/data/no-such-file");
 	failed->returned = -1;
 	failed->result = 2; /* ENOENT */

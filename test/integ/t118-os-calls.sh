@@ -64,6 +64,10 @@ lock='[.locks.rows[] | select(.name == "pthread_mutex_lock")] | max_by(.total_ns
 # The first one may get it 5 times in a row, and the main thread takes it later.
 ok test "$(query "$lock.threads")" -ge 3
 ok test "$(query "$lock.total_ns")" -ge 30000000
+is hold "$(query "$lock.site")" "the function that waits for it"
+ok grep -qE '^s_os \([0-9]+\)$' <<<"$(query "$lock.holder")"
+ok test "$(query "$lock.holders")" -ge 1
+is "use_fifo" "$("$REPORT" sql --format csv "SELECT DISTINCT stack FROM os_call WHERE name = 'read' AND dur_ns > 2000000 AND bytes = 512" "$GPROF_DIR" 2>/dev/null | tr -d '"\r' | tail -n +2)" "the function that reads the slow pipe"
 ok test "$(query '.os_runtime.rows[] | select(.name == "nanosleep").min_ns')" -ge 2000000
 # Errors are counted: ENOENT, EBADF, EINTR, ETIMEDOUT.
 is 1 "$(query '.os_runtime.rows[] | select(.name == "pthread_cond_timedwait").failed')" "timeouts"
