@@ -9,7 +9,6 @@
  */
 #include "collector/sample/compiled_code.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "collector/format/format.h"
@@ -77,13 +76,19 @@ static bool begins_with(struct compiled_text text, const char *with)
 	return text.nr_bytes > strlen(with) && !memcmp(text.bytes, with, strlen(with));
 }
 
+/* Not by the program's locale. */
+static bool is_name_byte(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '.';
+}
+
 /* What is called first in the line: the name before its first bracket. */
 static struct compiled_text called(const char *line)
 {
 	const char *bracket = strchr(line, '('), *begin = bracket;
 
-	while (begin && begin > line &&
-		(isalnum((unsigned char)begin[-1]) || begin[-1] == '_' || begin[-1] == '.')) {
+	while (begin && begin > line && is_name_byte(begin[-1])) {
 		begin--;
 	}
 	return (struct compiled_text){begin, begin ? (uint32_t)(bracket - begin) : 0};
