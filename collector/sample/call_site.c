@@ -7,11 +7,26 @@
 
 #include "collector/sample/code_map.h"
 #include "collector/sample/native_stack.h"
+#include "collector/util/clock.h"
+
+#define LOOK_NS 100000000u
 
 /* The call's last byte is in the function that makes it, even if that never goes on. */
 static bool find(uint64_t address, struct code_place *place)
 {
 	return code_map_find(address - 1, place) && place->file;
+}
+
+/* Code of a just-in-time compiler is in no object: its calls would look each time. */
+static void look(void)
+{
+	static uint64_t due_ns;
+	uint64_t now_ns = clock_monotonic_ns();
+
+	if (now_ns >= due_ns) {
+		code_map_look();
+		due_ns = now_ns + LOOK_NS;
+	}
 }
 
 uint32_t call_site_id(uint64_t address)
@@ -22,7 +37,7 @@ uint32_t call_site_id(uint64_t address)
 		return 0;
 	}
 	if (!find(address, &place)) {
-		code_map_look();
+		look();
 		if (!find(address, &place)) {
 			return 0;
 		}

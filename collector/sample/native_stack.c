@@ -51,7 +51,8 @@ int native_stack_init(void)
 
 bool native_stack_is_on(void)
 {
-	return state.stacks.entries != NULL;
+	return state.files.entries && state.files.arena && state.stacks.entries &&
+	       state.stacks.arena;
 }
 
 void native_stack_fini(void)

@@ -78,6 +78,31 @@ static const struct rule *find_rule(const char *path, const char *function)
 	return NULL;
 }
 
+/* In model_py_code.loader, with 1 + the index of the rule in the lower bits; 0 there: none. */
+enum {
+	RULE_MASK = 0x3ff,
+	IS_FETCHER = 0x400,
+	IS_OWN = 0x800,
+	IS_KNOWN = 0x1000,
+};
+
+_Static_assert(sizeof(rules) / sizeof(rules[0]) < RULE_MASK, "an index has these bits");
+
+/* Many stacks share a function, and rules compare texts: each function is looked at once. */
+static unsigned int known_of(struct model_py_code *code)
+{
+	const char *path = code->file ? string_pool_text(code->file, NULL) : "";
+
+	if (!code->loader) {
+		const struct rule *rule = find_rule(path, string_pool_text(code->name, NULL));
+
+		code->loader = (uint16_t)(IS_KNOWN | (rule ? rule - rules + 1 : 0) |
+					  (is_fetcher(path) ? IS_FETCHER : 0) |
+					  (py_file_is_library(code->file) ? 0 : IS_OWN));
+	}
+	return code->loader;
+}
+
 /* What the frames from the innermost one on have said. */
 struct search {
 	enum loader_stage stage; /* LOADER_STAGE_NONE: nothing yet */
@@ -92,21 +117,20 @@ static bool applies(const struct rule *rule, const struct search *search, bool i
 	       (search->stage == LOADER_STAGE_NONE || rule->counts_calls);
 }
 
-static void look_at_frame(struct search *search, const struct model_py_code *code)
+static void look_at_frame(struct search *search, struct model_py_code *code)
 {
-	const char *path = code->file ? string_pool_text(code->file, NULL) : "";
-	const char *function = string_pool_text(code->name, NULL);
-	const struct rule *rule = search->is_decided ? NULL : find_rule(path, function);
-	bool is_own = !py_file_is_library(code->file);
+	unsigned int known = known_of(code), number = known & RULE_MASK;
+	const struct rule *rule = number ? &rules[number - 1] : NULL;
+	bool is_own = known & IS_OWN;
 
-	search->is_in_loader |= is_fetcher(path) || (rule && rule->stage == LOADER_STAGE_PIN);
+	search->is_in_loader |= known & IS_FETCHER || (rule && rule->stage == LOADER_STAGE_PIN);
 	if (search->is_decided) {
 		return;
 	}
 	if (applies(rule, search, is_own)) {
 		search->stage = rule->stage;
 		search->is_decided = true;
-	} else if (is_own && strstr(function, "collate")) {
+	} else if (is_own && strstr(string_pool_text(code->name, NULL), "collate")) {
 		search->stage = LOADER_STAGE_COLLATE; /* the program's collate_fn */
 		search->is_decided = true;
 	} else if (search->is_in_loader) {
@@ -122,7 +146,7 @@ enum loader_stage loader_stage_of(const struct process *process, uint32_t py_sta
 	struct search search = {0};
 
 	for (unsigned int i = 0; stack && i < MAX_FRAMES; i++) {
-		const struct model_py_code *code = idmap_get(&process->py_codes, stack->code);
+		struct model_py_code *code = idmap_get(&process->py_codes, stack->code);
 
 		if (code) {
 			look_at_frame(&search, code);
@@ -150,13 +174,13 @@ uint32_t loader_stage_line(const struct process *process, uint32_t py_stack)
 	uint32_t innermost = 0, own = 0;
 
 	for (unsigned int i = 0; stack && i < MAX_FRAMES; i++) {
-		const struct model_py_code *code = idmap_get(&process->py_codes, stack->code);
+		struct model_py_code *code = idmap_get(&process->py_codes, stack->code);
 
 		innermost = i ? innermost : line_text(stack, code);
-		if (code && is_fetcher(string_pool_text(code->file, NULL))) {
+		if (code && known_of(code) & IS_FETCHER) {
 			return own ? own : innermost;
 		}
-		if (!own && code && !py_file_is_library(code->file)) {
+		if (!own && code && known_of(code) & IS_OWN) {
 			own = line_text(stack, code);
 		}
 		stack = stack->parent ? idmap_get(&process->py_stacks, stack->parent) : NULL;

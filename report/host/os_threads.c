@@ -48,24 +48,6 @@ uint32_t os_thread_name(struct process *process, uint32_t thread)
 	return name;
 }
 
-uint32_t os_thread_name_of_tid(struct process *process, uint32_t tid)
-{
-	struct buf text = {0};
-	uint32_t name;
-
-	for (size_t i = 0; i < process->threads.nr; i++) {
-		const struct model_thread *thread = idmap_at(&process->threads, i);
-
-		if (thread->tid == tid) {
-			return os_thread_name(process, thread->id);
-		}
-	}
-	buf_printf(&text, "thread %u", tid);
-	name = string_pool_intern(text.bytes, text.nr_bytes);
-	buf_fini(&text);
-	return name;
-}
-
 static bool is_more(const struct os_thread *a, const struct os_thread *b)
 {
 	return !b || a->ns > b->ns || (a->ns == b->ns && a->key.thread < b->key.thread);

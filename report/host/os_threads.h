@@ -29,9 +29,6 @@ void os_threads_add(struct os_threads *threads, uint32_t row, struct process *pr
 /* Returns the name of a thread and the system's number of it: a number of string_pool.h. */
 uint32_t os_thread_name(struct process *process, uint32_t thread);
 
-/* The same by the system's number. */
-uint32_t os_thread_name_of_tid(struct process *process, uint32_t tid);
-
 /* Finds the threads of each of `nr_rows` rows; `name` names them, as os_thread_name does. */
 void os_threads_finish(struct os_threads *threads, size_t nr_rows,
 	uint32_t (*name)(struct process *process, uint32_t thread));

@@ -69,6 +69,7 @@ struct model_py_code {
 	uint32_t file, name; /* of string_pool.h */
 	uint32_t line;	     /* of its first line */
 	uint32_t text;	     /* of string_pool.h, 0: not built yet; see py_stack.h */
+	uint16_t loader;     /* 0: not asked yet; see loader_stage.c */
 };
 
 struct model_py_stack {

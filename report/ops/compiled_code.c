@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory: 40 bytes for each call, and 24 for each name. A module may be read twice; of calls at one
- * line the first counts.
+ * Memory: 40 bytes for each call and for each name, and 20 for each Python stack and kernel. A
+ * module may be read twice; of calls at one line the first counts.
  */
 #include "report/ops/compiled_code.h"
 
@@ -28,6 +28,7 @@ struct compiled_code {
 	size_t nr_calls;
 	struct idmap kernels; /* struct compiled_work, by name */
 	struct idmap known;   /* struct known, by name of a kernel that was asked for */
+	struct idmap stacks;  /* the same by Python stack */
 };
 
 struct known {
@@ -146,6 +147,7 @@ struct compiled_code *compiled_code_create(const struct process *process)
 	sort_calls(code);
 	idmap_init(&code->kernels, sizeof(struct compiled_work));
 	idmap_init(&code->known, sizeof(struct known));
+	idmap_init(&code->stacks, sizeof(struct known));
 	for (size_t i = 0; i < code->nr_calls; i++) {
 		add_kernel(code, &code->calls[i]);
 	}
@@ -157,12 +159,14 @@ void compiled_code_destroy(struct compiled_code *code)
 	if (code) {
 		idmap_fini(&code->kernels);
 		idmap_fini(&code->known);
+		idmap_fini(&code->stacks);
 		free(code->calls);
 		free(code);
 	}
 }
 
-static const struct compiled_work *find_line(const struct compiled_code *code, uint32_t py_stack)
+static const struct compiled_work *look_for_line(
+	const struct compiled_code *code, uint32_t py_stack)
 {
 	const struct model_py_stack *stack = idmap_get(&code->process->py_stacks, py_stack);
 
@@ -179,6 +183,17 @@ static const struct compiled_work *find_line(const struct compiled_code *code, u
 		stack = stack->parent ? idmap_get(&code->process->py_stacks, stack->parent) : NULL;
 	}
 	return NULL;
+}
+
+static const struct compiled_work *find_line(struct compiled_code *code, uint32_t py_stack)
+{
+	struct known *known = idmap_put(&code->stacks, py_stack);
+
+	if (!known->is_asked) {
+		known->is_asked = true;
+		known->work = look_for_line(code, py_stack);
+	}
+	return known->work;
 }
 
 /* Triton before 2.2 adds what it knows of the arguments: triton_poi_fused_add_0_0d1d2de. */
