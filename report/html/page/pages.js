@@ -121,6 +121,7 @@ const pages = other ? other.pages : [
 	["nvtx", "NVTX", (parent) => topBars(parent, "Top NVTX ranges by total time", "nvtx", "name", "total_ns"), ["nvtx", "user_ranges"]],
 	["modules", "Modules", null, ["module"]],
 	["data_loading", "Data loading", (parent) => {
+		topBars(parent, "Time of the loader by stage", "loader_stages", "stage", "total_ns");
 		stack(parent, "Data loader wait per step", "data_loading_steps", stepLabel, [["wait_ns", "Wait"], ["gpu_idle_ns", "GPU idle during the wait"]], {kind: "line", axis: "step"});
 	}, ["data_loading", "loader_stages", "data_loading_steps"]],
 	["utilization", "Utilization", curves, ["utilization", "utilization_time", "device", "time_breakdown"]],

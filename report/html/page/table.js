@@ -152,6 +152,8 @@ const front = {
 	memcpy: ["name", "share_pct", "total_ns", "calls", "total_bytes", "bytes_per_s"],
 	module: ["name", "class", "share_pct", "gpu_total_ns", "gpu_self_ns", "total_ns", "self_ns", "flops", "allocated_bytes", "kept_bytes", "calls"],
 	utilization: ["metric", "device", "avg", "max", "min", "unit", "curve", "samples"],
+	locks: ["name", "share_pct", "total_ns", "calls", "avg_ns", "holder", "site"],
+	compiled_kernels: ["name", "operators"],
 	"idle_gaps": ["cause", "duration_ns", "activity", "host_op", "host_call"],
 };
 
@@ -160,7 +162,7 @@ function chooseColumns(key, rows, isAll) {
 	const columns = columnsOf(key).filter((column) => isAll ||
 		((!column.isWide || (front[key] && front[key].includes(column.id))) && (!rows.length || rows.some((row) => row[column.id] !== null && row[column.id] !== ""))));
 	const find = (id) => columns.find((column) => column.id === id);
-	const name = ["name", "stack", "cause", "part", "role", "metric", "rule", "command"].map(find).find(Boolean);
+	const name = ["name", "stack", "cause", "part", "role", "metric", "rule", "command", "stage"].map(find).find(Boolean);
 	const first = front[key] ? front[key].map(find).filter(Boolean) : name ? [name] : [];
 	const all = [...first, ...columns.filter((column) => !first.includes(column))], main = all.findIndex((column) => isMeasure(column));
 	if (isNarrow.matches && all[0].type === "text" && main > 1) {
