@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Frames are searched from the innermost one outwards, up to the loader's function that calls the
+ * program's code: what is around that says nothing of the stage.
+ */
 #include "report/budget/loader_stage.h"
 
 #include <string.h>
@@ -213,7 +217,10 @@ enum loader_stage loader_stage_of_wait(
 		return stage;
 	}
 	if (loader_stage_is_queue(key->kind, wait_object_name(process, key))) {
-		return is_worker ? LOADER_STAGE_WAIT : stage;
+		/* In other stages it is a lock or a pipe of what makes the sample. */
+		bool is_of_loader = stage == LOADER_STAGE_HAND_OVER || stage == LOADER_STAGE_OTHER;
+
+		return is_worker && is_of_loader ? LOADER_STAGE_WAIT : stage;
 	}
 	return is_of_files(key->kind) ? LOADER_STAGE_READ : stage;
 }

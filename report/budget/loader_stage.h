@@ -30,8 +30,7 @@ enum loader_stage {
 /* "read", "transform"; of LOADER_STAGE_NONE "". */
 const char *loader_stage_name(enum loader_stage stage);
 
-/* What a worker does in it, in a sentence: "decode". NULL: own code, and what is no work.
- */
+/* What a worker does in it, for a sentence: "decode". NULL: own code, or nothing. */
 const char *loader_stage_verb(enum loader_stage stage);
 
 /*
