@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What recording an operator costs: rounds with one process of every kind, one after the other, and the least of each
-# kind; then what is counted (test/bench/cold). Fails if a budget is exceeded, after three times as many rounds of what
-# it concerns.
+# kind; then what is counted (test/bench/cold). Fails if a budget is exceeded.
 # usage: test/torch/bench.sh BUILD-FOLDER [PYTHON [ROUNDS]]
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -32,17 +31,11 @@ round()
 	env "${settings[@]}" "$python" test/torch/bench.py "$@" >>"$T/$kind" 2>/dev/null
 }
 
-round_of_observers()
-{
-	round "$1.empty" "$1" empty "$T/empty.so"
-	round "$1.gprof" LD_PRELOAD="$lib" "$1"
-}
-
 # show WHAT TITLE KIND...
 show()
 {
 	local what=$1 kind
-	echo "$2: ns of CPU a call (least of all rounds; all)"
+	echo "$2: ns of CPU a call (least of $rounds rounds; all)"
 	for kind in "${@:3}"; do
 		awk -v kind="$kind" -v have="$(least "$what.$kind")" -v plain="$(least "$what.plain")" -v all="$(sort -g "$T/$what.$kind" | paste -sd' ')" \
 			'BEGIN {printf "  %-9s %8.1f  over plain %8.1f   %s\n", kind, have, have - plain, all}'
@@ -53,17 +46,6 @@ show()
 above()
 {
 	awk -v gprof="$(least "$1.gprof")" -v empty="$(least "$1.empty")" 'BEGIN { print gprof - empty }'
-}
-
-# The rows of test/bench/cold/budgets that are timed here.
-timed()
-{
-	awk -v op="$(above in-place)" -v add="$(above add)" 'BEGIN { printf "operator.ns %.0f\ntensor.ns %.0f\n", op, add - op }'
-}
-
-is_over()
-{
-	timed | awk 'NR == FNR { have[$1] = $2; next } $1 in have && have[$1] > $2 { is_over = 1 } END { exit !is_over }' - test/bench/cold/budgets
 }
 
 # clock_calls WHAT: a call, alone (plain) or between two reads of the CPU's clock (tsc), ns
@@ -86,24 +68,19 @@ times()
 	for ((i = 0; i < rounds; i++)); do
 		for what in in-place add; do
 			round $what.plain $what
-			round_of_observers $what
+			round $what.empty $what empty "$T/empty.so"
+			round $what.gprof LD_PRELOAD="$lib" $what
 			round $what.profiler $what profiler
 		done
 		round add.shapes LD_PRELOAD="$lib" GPROF_TORCH=shapes add
 		round add.off LD_PRELOAD="$lib" GPROF_TORCH=off add
 		round add.closed LD_PRELOAD="$lib" GPROF_SCHEDULE=900000-900001 add
 	done
-	# Where the pages of a process lie can be worth 40 ns, and a few processes see the best place by luck.
-	for ((i = 0; i < 2 * rounds; i++)); do
-		is_over || break
-		round_of_observers in-place
-		round_of_observers add
-	done
 	show in-place "torch $version, add_ of 1-element tensors, the operator alone" plain empty gprof profiler
 	show add "torch.add of the same, with a new tensor" plain empty gprof profiler shapes off closed
 	awk -v calls="$(clock_calls plain)" -v both="$(clock_calls tsc)" \
 		'BEGIN { printf "two reads of the clock, as an operator needs and as the memory of a tensor does: %.1f ns\n", both - calls }'
-	timed >"$T/have"
+	awk -v op="$(above in-place)" -v add="$(above add)" 'BEGIN { printf "operator.ns %.0f\ntensor.ns %.0f\n", op, add - op }' >"$T/have"
 }
 
 times || exit 1
