@@ -167,7 +167,7 @@ void hooks_os_init(void)
 	}
 }
 
-HOOK_EXPORT const struct os_recorder gprof_os_recorder = {.size = sizeof(gprof_os_recorder),
+HOOK_EXPORT const struct os_recorder gprof_os_recorder = {.sizes = OS_RECORDER_SIZES,
 	.nr_calls = OS_NR,
 	.mode = &collector_mode,
 	.begin = begin_call,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which code an address in a row of a ring is. For the drain thread. */
+/* Finds the code at an address that a row of a ring has. For the drain thread. */
 #ifndef COLLECTOR_SAMPLE_CALL_SITE_H
 #define COLLECTOR_SAMPLE_CALL_SITE_H
 

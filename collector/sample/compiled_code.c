@@ -14,15 +14,18 @@
 #include "collector/format/format.h"
 #include "collector/stream/batch.h"
 #include "collector/stream/dictionary.h"
+#include "collector/util/clock.h"
 #include "collector/util/config.h"
 #include "collector/util/file_text.h"
 #include "collector/util/loss.h"
 
 /* A kernel may replace hundreds of operators. */
 #define LINE_BYTES 32768u
-/* Of a module's name: c, and 51 digits of base 32. */
+/* A module's name is c and 51 digits of base 32. */
 #define DIGITS	   "abcdefghijklmnopqrstuvwxyz234567"
 #define NAME_CHARS 52u
+
+#define AGAIN_NS 10000000000u
 
 #define NODES	  "Source Nodes: ["
 #define OPERATORS "], Original ATen: ["
@@ -32,6 +35,9 @@ static struct compiled_code_state {
 	char note_line[LINE_BYTES]; /* the last note; "" if its call was met */
 	uint32_t line;
 	uint32_t file; /* its name, in table string */
+	uint32_t era;  /* dictionary_era() of the last module */
+	uint64_t again_ns;
+	bool has_era, is_too_soon;
 } state;
 
 bool compiled_code_is_module(const char *path)
@@ -83,7 +89,7 @@ static bool is_name_byte(char c)
 	       c == '_' || c == '.';
 }
 
-/* What is called first in the line: the name before its first bracket. */
+/* Returns the name before the line's first bracket, which it calls first. */
 static struct compiled_text called(const char *line)
 {
 	const char *bracket = strchr(line, '('), *begin = bracket;
@@ -166,9 +172,34 @@ static bool look_at_line(const char *line, void *data)
 	return false;
 }
 
+/*
+ * A stream that refuses definitions gets them again and again. Modules are read again for one of
+ * these times in AGAIN_NS, and count as not read in the others.
+ */
+static bool is_too_soon(void)
+{
+	uint64_t now_ns;
+
+	if (!state.has_era || state.era != dictionary_era()) {
+		now_ns = clock_monotonic_ns();
+		state.is_too_soon =
+			state.has_era && state.again_ns && now_ns - state.again_ns < AGAIN_NS;
+		if (state.has_era && !state.is_too_soon) {
+			state.again_ns = now_ns;
+		}
+		state.era = dictionary_era();
+		state.has_era = true;
+	}
+	return state.is_too_soon;
+}
+
 void compiled_code_look(const char *path)
 {
 	if (config_number(CONFIG_TORCH) < TORCH_OPS || !compiled_code_is_module(path)) {
+		return;
+	}
+	if (is_too_soon()) {
+		loss_add(LOSS_COMPILED, 1);
 		return;
 	}
 	state.line = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the code that torch.compile generates stands for. Inductor writes a Python module for each
- * graph. Above each call that launches a kernel, a comment names the operators that the kernel
+ * Reads what the code that torch.compile generates stands for. Inductor writes a Python module for
+ * each graph. Above each call that launches a kernel, a comment names the operators that the kernel
  * replaces and the nodes of the traced program that they come from:
  *
  *     # Topologically Sorted Source Nodes: [h, h_1], Original ATen: [aten.addmm, aten.relu]

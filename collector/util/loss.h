@@ -63,7 +63,7 @@
 		"inside its caller, or a name is too long (the event is kept)")                    \
 	L(PYTHON_DEPTH, "calls of Python functions or modules nested too deep to record, counted " \
 			"once each time (nothing to do)")                                          \
-	L(COMPILED, "module of torch.compile that could not be read (the event is kept, without "  \
+	L(COMPILED, "module of torch.compile that was not read (the event is kept, without "       \
 		    "the operators of its kernels)")                                               \
 	L(CPU_SAMPLE, "CPU sample that found no room in the kernel's buffer (lower GPROF_CPU_HZ)") \
 	L(CPU_THREAD, "thread without CPU samples, which the kernel refused or had no room for")   \

@@ -33,7 +33,7 @@ struct os_call {
 
 /* All functions keep errno, take no lock and allocate nothing; any thread, also signal handlers. */
 struct os_recorder {
-	uint32_t size; /* of this structure: libraries of other builds do not match */
+	uint32_t sizes; /* OS_RECORDER_SIZES: libraries of other builds do not match */
 	uint32_t nr_calls;
 	/* While bit 0 is clear, nothing is recorded. */
 	const _Atomic uint32_t *mode;
@@ -46,6 +46,8 @@ struct os_recorder {
 	 */
 	uint32_t (*forget)(int first, int last);
 };
+
+#define OS_RECORDER_SIZES (sizeof(struct os_recorder) << 16 | sizeof(struct os_call))
 
 /* In libgprof.so. */
 extern const struct os_recorder gprof_os_recorder __attribute__((weak, visibility("default")));

@@ -159,7 +159,7 @@ static inline void *next(enum os_id id)
 
 static inline bool has_recorder(void)
 {
-	return &gprof_os_recorder && gprof_os_recorder.size == sizeof(gprof_os_recorder) &&
+	return &gprof_os_recorder && gprof_os_recorder.sizes == OS_RECORDER_SIZES &&
 	       gprof_os_recorder.nr_calls == OS_NR;
 }
 

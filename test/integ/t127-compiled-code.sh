@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What the code of torch.compile stands for: modules that Inductor generated are read when gprof meets them in a Python
+# Modules that Inductor generated for torch.compile are read when gprof meets them in a Python
 # stack, of a CPU sample or of an operator. test/torch compares those of real compilations with Python's own parser.
 . "$(dirname "$0")/lib.sh"
 need REPORT PYTHON JQ

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What compiled_code.h reads of modules that Inductor generates. test/torch reads real ones. */
+/* Reads modules as Inductor generates them, by compiled_code.h. test/torch reads real ones. */
 #include "collector/sample/compiled_code.h"
 
 #include <stdio.h>
@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "collector/format/format.h"
+#include "collector/stream/dictionary.h"
 #include "collector/util/config.h"
 #include "collector/util/loss.h"
 #include "test/unit/unit.h"
@@ -206,6 +207,22 @@ START_TEST(a_module_that_cannot_be_read_is_counted)
 }
 END_TEST
 
+/* After two times in a row a module is not read, which is counted. */
+START_TEST(a_stream_that_refuses_definitions_has_modules_read_rarely)
+{
+	make_module(module_text, sizeof(module_text) - 1);
+	written_begin();
+	for (unsigned int i = 0; i < 5; i++) {
+		compiled_code_look(path);
+		dictionary_forget();
+	}
+	ck_assert_uint_eq(loss_take(LOSS_COMPILED), 3);
+	blocks = written_end(&nr_blocks);
+	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_compiled_call), 4);
+	remove_module();
+}
+END_TEST
+
 /* A note of 40,000 bytes loses its operators and most nodes, each of which is counted; the next one
  * is whole. */
 START_TEST(a_line_of_any_length_is_read)
@@ -234,4 +251,4 @@ END_TEST
 UNIT_SUITE("compiled_code", names_of_modules_are_told_from_others, notes_name_nodes_and_operators,
 	a_note_that_is_cut_says_so, calls_that_launch_are_told_from_others,
 	calls_with_a_note_become_rows, a_module_that_cannot_be_read_is_counted,
-	a_line_of_any_length_is_read)
+	a_line_of_any_length_is_read, a_stream_that_refuses_definitions_has_modules_read_rarely)
