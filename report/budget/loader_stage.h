@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a data loader does at a moment, by the Python stack of a sample:
+ * Finds the stage of a data loader in which a sample was taken, by its Python stack:
  *
  *     read -> decode -> transform -> collate -> hand over to the loop -> pin
  *
@@ -23,14 +23,14 @@ enum loader_stage {
 	LOADER_STAGE_PIN,
 	LOADER_STAGE_WAIT,  /* for the loop to want a batch, or to take one */
 	LOADER_STAGE_CPU,   /* waits for a CPU; no sample is of it */
-	LOADER_STAGE_OTHER, /* of the loader itself, starts, and stacks that are not known */
+	LOADER_STAGE_OTHER, /* the loader itself, imports, and unknown stacks */
 	NR_LOADER_STAGES,
 };
 
 /* "read", "transform"; of LOADER_STAGE_NONE "". */
 const char *loader_stage_name(enum loader_stage stage);
 
-/* What a worker does in it, for a sentence: "decode". NULL: own code, or nothing. */
+/* The stage as a verb for a sentence. NULL: it says no more than the line does. */
 const char *loader_stage_verb(enum loader_stage stage);
 
 /*

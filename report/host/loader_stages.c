@@ -19,7 +19,7 @@
 
 /* Samples of the process that is read that look alike. */
 struct alike {
-	struct wait_key key; /* of CPU samples the Python stack alone */
+	struct wait_key key; /* a CPU sample sets the Python stack alone */
 	uint64_t nr, ns;
 	UT_hash_handle hh;
 };
@@ -51,7 +51,7 @@ struct loader_stages_view {
 	struct alike *running, *waiting;
 	struct row *rows;
 	struct line *lines;
-	int64_t worker;				/* of the process that is read; -1: none */
+	int64_t worker; /* the number of the worker that is being read; -1: none */
 	uint64_t first_ready_ns, last_ready_ns; /* its thread waited for a CPU so long by then */
 	bool has_ready;
 	uint64_t nr_workers, ns, nr_unread;
@@ -233,8 +233,7 @@ static void add_notes(struct table *table, const struct loader_stages_view *view
 			view->nr_workers == 1 ? "" : "s");
 	}
 	table_note(table,
-		"Times are estimates from samples of %s. The packages that the code is in tell the "
-		"stages.",
+		"Times are estimates from samples of %s. The packages of the code tell the stages.",
 		who);
 	if (view->nr_unread) {
 		table_note(table,
@@ -293,10 +292,9 @@ VIEW(loader_stages, 425) = {
 	.name = "loader-stages",
 	.subject = VIEW_ABOUT_HOST,
 	.help = "what data loaders do: read, decode, transform, collate, hand over; by samples",
-	.about = "A sample belongs to the stage of the innermost frame of Python whose package "
-		 "tells "
-		 "one: PIL.ImageFile decodes, torchvision.transforms transforms. What none tells, "
-		 "and the program's own code runs, is \"own code\".",
+	.about = "The package of a sample's innermost Python frames tells its stage: PIL.ImageFile "
+		 "decodes, torchvision.transforms transforms. Code of the program that belongs to "
+		 "no other stage is \"own code\".",
 	.is_empty_hidden = true,
 	.title = "Stages of the data loader",
 	VIEW_COLUMNS(columns),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a kernel of torch.compile stands for: the ATen operators that it replaces, and the nodes of
- * the traced program. The recorder reads both from the modules that Inductor generates (table
- * compiled_call), of which each call is one line.
+ * Finds what a kernel of torch.compile stands for: the ATen operators that it replaces, and the
+ * nodes of the traced program. The recorder reads both from the modules that Inductor generates
+ * (table compiled_call), of which each call is one line.
  *
  *     Python stack of the launch   the call at that line: exact, and also for kernels of libraries
  *     name of the kernel           all calls of that name; two graphs may name different kernels

@@ -8,6 +8,7 @@
 
 #define MIN_SHOWN_BYTES_PER_S 1e5
 #define MIN_MOSTLY_PCT	      50
+#define MIN_ALL_PCT	      90
 
 static const struct {
 	const char *what, *change;
@@ -49,19 +50,33 @@ static void add_wait(
 	}
 }
 
+/*
+ * " at ", or " mostly at ", of the line that stands for a stage. NULL: too little of the stage is
+ * there, or the form has no room to say how much.
+ */
+static const char *stage_at(const struct loader_workers *workers, bool has_room)
+{
+	return workers->most.line_pct >= MIN_ALL_PCT		      ? " at "
+	       : workers->most.line_pct >= MIN_MOSTLY_PCT && has_room ? " mostly at "
+								      : NULL;
+}
+
 /* "decode 62 % of the time, at data.py(36)"; the share goes first, as in add_wait. */
 static void add_stage(
 	const struct loader_workers *workers, const struct code_form *form, struct buf *out)
 {
 	const char *verb = loader_stage_verb(workers->most.stage);
+	const char *at = stage_at(workers, form->has_share);
 
 	if (form->has_share) {
-		buf_printf(
-			out, ", which %s %.0f %% of the time, at ", verb, workers->most.share_pct);
+		buf_printf(out, ", which %s %.0f %% of the time", verb, workers->most.share_pct);
 	} else {
-		buf_printf(out, ", which mostly %s, at ", verb);
+		buf_printf(out, ", which mostly %s", verb);
 	}
-	code_form_add_line(workers->most.name, form, out);
+	if (at) {
+		buf_printf(out, ",%s", at);
+		code_form_add_line(workers->most.name, form, out);
+	}
 }
 
 static void add_most(
@@ -112,9 +127,9 @@ const char *loader_text_change(const struct loader_workers *workers)
 void loader_text_add_place(const struct loader_workers *workers, struct buf *out)
 {
 	if (workers->most.what == LOADER_MOST_STAGE) {
-		buf_printf(out, "the workers %s %.1f %% of the time, mostly at %s",
+		buf_printf(out, "the workers %s %.1f %% of the time, %.0f %% of that at %s",
 			loader_stage_verb(workers->most.stage), workers->most.share_pct,
-			string_pool_text(workers->most.name, NULL));
+			workers->most.line_pct, string_pool_text(workers->most.name, NULL));
 		return;
 	}
 	buf_printf(out, "%.1f %% of the workers' time", workers->most.share_pct);

@@ -245,6 +245,7 @@ static enum loader_stage stage_with_most(const struct worker_code *code)
 static void set_code(struct loader_workers *workers, const struct worker_code *code, double cpu_pct)
 {
 	const struct line_sum *line = most_of(&code->lines, LOADER_STAGE_NONE);
+	const struct line_sum *of_stage;
 	enum loader_stage stage = stage_with_most(code);
 	double sample_pct = code->nr ? cpu_pct / (double)code->nr : 0;
 
@@ -254,7 +255,9 @@ static void set_code(struct loader_workers *workers, const struct worker_code *c
 	if (sample_pct * (double)code->nr_of[stage] >= MIN_STAGE_PCT) {
 		workers->most.what = LOADER_MOST_STAGE;
 		workers->most.stage = stage;
-		workers->most.name = most_of(&code->staged, stage)->place;
+		of_stage = most_of(&code->staged, stage);
+		workers->most.name = of_stage->place;
+		workers->most.line_pct = 100 * (double)of_stage->nr / (double)code->nr_of[stage];
 		workers->most.share_pct = sample_pct * (double)code->nr_of[stage];
 	} else if (sample_pct * (double)line->nr >= MIN_MOST_PCT) {
 		workers->most.what = LOADER_MOST_CODE;

@@ -23,7 +23,7 @@ enum loader_work {
 enum loader_most {
 	LOADER_MOST_UNKNOWN, /* or nothing has enough of it to be named */
 	LOADER_MOST_CODE,    /* a line that they compute */
-	LOADER_MOST_STAGE,   /* a stage that they compute; a line has most of that */
+	LOADER_MOST_STAGE,   /* a stage that they compute */
 	LOADER_MOST_CALL,    /* a call of the system, as recorded */
 	LOADER_MOST_WAIT,    /* a line that waits, by samples */
 };
@@ -38,6 +38,7 @@ struct loader_workers {
 		enum loader_most what;
 		uint32_t name; /* a number of string_pool.h: a line, or "read(/data/...tar)" */
 		enum loader_stage stage;    /* of LOADER_MOST_STAGE */
+		double line_pct;	    /* the part of the stage at the line `name` */
 		struct wait_place_key wait; /* the line that waits, of LOADER_MOST_WAIT */
 		double share_pct;	    /* its part of the workers' time */
 		double bytes_per_s;	    /* the rate of a LOADER_MOST_CALL */

@@ -84,8 +84,8 @@ static void add_code(struct gen *gen)
 	add_samples(gen, 90, GEN_PID + 1, 2);
 }
 
-/* Three quarters of what the first thread computes are a decoder's, called at two lines. */
-static void add_decoder(struct gen *gen)
+/* A decoder that the first thread calls at two lines, and 20 samples of its own code. */
+static void add_decoder(struct gen *gen, const uint32_t nr_at[2])
 {
 	gen_py_file(gen, 2, "/usr/lib/python3/dist-packages/PIL/ImageFile.py");
 	gen_py_code(gen, 1, 1, 7, "load");
@@ -97,8 +97,8 @@ static void add_decoder(struct gen *gen)
 	gen_py_stack(gen, 2, 1, 2, 210);
 	gen_py_stack(gen, 3, 5, 1, 12);
 	gen_py_stack(gen, 4, 3, 2, 210);
-	add_samples(gen, 40, GEN_PID, 2);
-	add_samples(gen, 20, GEN_PID, 4);
+	add_samples(gen, nr_at[0], GEN_PID, 2);
+	add_samples(gen, nr_at[1], GEN_PID, 4);
 	add_samples(gen, 20, GEN_PID, 1);
 }
 
@@ -148,8 +148,8 @@ struct work {
 	const char *path;
 	bool has_code;
 	struct waits waits;
-	bool has_decoder;
-	bool has_operators; /* on another thread than the first one */
+	uint32_t decoder_at[2]; /* samples at each of its lines */
+	bool has_operators;	/* on another thread than the first one */
 };
 
 /* One of two workers, for a second: percents of it on a CPU, and waiting for one. */
@@ -180,8 +180,8 @@ static struct process *worker(
 	if (work->has_code) {
 		add_code(gen);
 	}
-	if (work->has_decoder) {
-		add_decoder(gen);
+	if (work->decoder_at[0]) {
+		add_decoder(gen, work->decoder_at);
 	}
 	if (work->path) {
 		add_calls(gen, work->path);
@@ -256,11 +256,21 @@ END_TEST
 
 START_TEST(the_stage_that_workers_compute_is_named)
 {
-	const struct work decoder = {.has_decoder = true};
+	const struct work decoder = {.decoder_at = {60, 0}}, two = {.decoder_at = {40, 20}};
 
 	says_of(loop(OF_WORKERS), worker(90, 5, 3, &decoder),
 		"The loop waits for loader workers, which decode 68 % of the time, at "
 		"data.py(9): load; more of them can save at most 8.000 ms per step (80.0 %)");
+	says_of(loop(OF_WORKERS), worker(90, 5, 3, &two),
+		"The loop waits for loader workers, which decode 68 % of the time, mostly at "
+		"data.py(9): load; more of them can save at most 8.000 ms per step (80.0 %)");
+	/* without room to say how much of it is there */
+	says_of(loop(OF_WORKERS), worker(90, 5, 2, &two),
+		"The loop waits for loader workers, which mostly decode; cheaper samples or more "
+		"CPUs can save at most 8.000 ms per step (80.0 %)");
+	says_of(loop(OF_WORKERS), worker(90, 5, 2, &decoder),
+		"The loop waits for loader workers, which mostly decode, at data.py(9): load; "
+		"cheaper samples or more CPUs can save at most 8.000 ms per step (80.0 %)");
 }
 END_TEST
 
