@@ -45,7 +45,7 @@ static const struct variable variables[CONFIG_NR] = {
 #undef CONFIG
 };
 
-static uint64_t numbers[CONFIG_NR] COMPAT_AT_START;
+uint64_t config_numbers[CONFIG_NR] COMPAT_AT_START;
 
 static struct config_state {
 	struct {
@@ -209,7 +209,7 @@ static int set(enum config_name name, const char *text)
 	int rc = parse_value(&number, name, text);
 
 	if (!rc) {
-		numbers[name] = number;
+		config_numbers[name] = number;
 		strncpy(config.values[name].text, text, TEXT_BYTES - 1);
 	}
 	return rc;
@@ -367,7 +367,7 @@ COMPAT_START_CODE void config_init_enable(void)
 {
 	const char *text = given_text(CONFIG_ENABLE);
 
-	numbers[CONFIG_ENABLE] = !text || strcmp(text, "0");
+	config_numbers[CONFIG_ENABLE] = !text || strcmp(text, "0");
 }
 
 COMPAT_START_CODE bool config_is_asked(enum config_name name)
@@ -390,7 +390,7 @@ void config_init(void)
 	const char *home = getenv("CUDA_HOME");
 
 	memset(&config, 0, sizeof(config));
-	memset(numbers, 0, sizeof(numbers));
+	memset(config_numbers, 0, sizeof(config_numbers));
 	home = home ? home : getenv("CUDA_PATH");
 	strncpy(config.cuda_home, home ? home : "", sizeof(config.cuda_home) - 1);
 	for (int i = 0; i < CONFIG_NR; i++) {
@@ -483,14 +483,9 @@ void config_complain(void (*say)(const char *sentence))
 	config.nr_wrong = config.nr_more_wrong = 0;
 }
 
-uint64_t config_number(enum config_name name)
-{
-	return numbers[name];
-}
-
 COMPAT_START_CODE bool config_flag(enum config_name name)
 {
-	return numbers[name] != 0;
+	return config_numbers[name] != 0;
 }
 
 bool config_is_given(enum config_name name)

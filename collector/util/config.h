@@ -67,7 +67,13 @@ void config_complain(void (*say)(const char *sentence));
 /* Checks one setting as config_load does; for tests and files. Returns 0, or -EINVAL. */
 int config_set(const char *name, const char *value);
 
-uint64_t config_number(enum config_name name);
+extern uint64_t config_numbers[CONFIG_NR] __attribute__((visibility("hidden")));
+
+static inline uint64_t config_number(enum config_name name)
+{
+	return config_numbers[name];
+}
+
 bool config_flag(enum config_name name);
 const char *config_text(enum config_name name); /* as the user wrote it */
 

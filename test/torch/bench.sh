@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What recording an operator costs: rounds with one process of every kind, one after the other, and the least of each
-# kind; then what is counted (test/bench/cold). Fails if a budget is exceeded.
+# kind; the budgets are for what gprof takes more than an empty observer, both in one process; then what is counted
+# (test/bench/cold). Fails if a budget is exceeded.
 # usage: test/torch/bench.sh BUILD-FOLDER [PYTHON [ROUNDS]]
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -42,10 +43,30 @@ show()
 	done
 }
 
-# above WHAT: what gprof takes more than an empty observer
-above()
+# beside WHAT: one more process in which gprof and an empty observer take turns; what it must have recorded
+beside()
 {
-	awk -v gprof="$(least "$1.gprof")" -v empty="$(least "$1.empty")" 'BEGIN { print gprof - empty }'
+	local op memory calls have
+	rm -rf "$T/dump"
+	read -r op memory calls < <(LD_PRELOAD=$T/empty.so:$lib "$python" test/torch/bench.py "$1" beside "$T/empty.so" 2>/dev/null)
+	have=$("$B/gprof-report" --format csv --view operator --top 0 "$T/dump" 2>/dev/null |
+		awk -F, '$NF ~ /"aten::add_?"/ { print $4 }')
+	if [ -z "$calls" ] || [ "$have" != "$calls" ]; then
+		echo "bench-torch: gprof recorded ${have:-none} of ${calls:-the} calls"
+		return 1
+	fi
+	echo "$op" >>"$T/beside.operator"
+	[ "$1" = in-place ] || echo "$memory" >>"$T/beside.tensor"
+}
+
+# show_beside NAME TITLE: the median of what beside found, for the budgets, too
+show_beside()
+{
+	local nr
+	nr=$(wc -l <"$T/beside.$1")
+	sort -g "$T/beside.$1" | awk -v name="$1" -v title="$2" -v nr="$nr" -v have="$T/have" '
+		{ all = all " " $1 } NR == int((nr + 1) / 2) { median = $1 }
+		END { printf "%s: %.1f ns (median of%s)\n", title, median, all; printf "%s.ns %.0f\n", name, median >>have }'
 }
 
 # clock_calls WHAT: a call, alone (plain) or between two reads of the CPU's clock (tsc), ns
@@ -71,6 +92,7 @@ times()
 			round $what.empty $what empty "$T/empty.so"
 			round $what.gprof LD_PRELOAD="$lib" $what
 			round $what.profiler $what profiler
+			beside $what || return 1
 		done
 		round add.shapes LD_PRELOAD="$lib" GPROF_TORCH=shapes add
 		round add.off LD_PRELOAD="$lib" GPROF_TORCH=off add
@@ -80,7 +102,8 @@ times()
 	show add "torch.add of the same, with a new tensor" plain empty gprof profiler shapes off closed
 	awk -v calls="$(clock_calls plain)" -v both="$(clock_calls tsc)" \
 		'BEGIN { printf "two reads of the clock, as an operator needs and as the memory of a tensor does: %.1f ns\n", both - calls }'
-	awk -v op="$(above in-place)" -v add="$(above add)" 'BEGIN { printf "operator.ns %.0f\ntensor.ns %.0f\n", op, add - op }' >"$T/have"
+	show_beside operator "an operator, over an empty observer in the same process"
+	show_beside tensor "memory of its new tensor, over PyTorch's own reports in the same process"
 }
 
 times || exit 1
