@@ -48,6 +48,11 @@ static bool advice_call_is_async(uint32_t name)
 	return strstr(text, "Async") || strstr(text, "Launch");
 }
 
+bool advice_is_nccl_range(const char *name)
+{
+	return strncmp(name, "nccl:", 5) == 0;
+}
+
 /* Returns bits of the enum above. */
 static uint32_t advice_op_of(uint32_t name)
 {
@@ -57,7 +62,7 @@ static uint32_t advice_op_of(uint32_t name)
 	bits |= tensor_is_eligible(name) ? ADVICE_OP_TENSOR : 0;
 	bits |= strcmp(text, "DataParallel.forward") == 0 ? ADVICE_OP_DATA_PARALLEL : 0;
 	bits |= strncmp(text, "DistributedDataParallel.forward", 31) == 0 ? ADVICE_OP_DDP : 0;
-	bits |= strncmp(text, "nccl:", 5) == 0 ? ADVICE_OP_NCCL : 0;
+	bits |= advice_is_nccl_range(text) ? ADVICE_OP_NCCL : 0;
 	bits |= strncmp(text, "gloo:", 5) == 0 ? ADVICE_OP_GLOO : 0;
 	bits |= strncmp(text, "ProfilerStep#", 13) == 0 ? ADVICE_OP_STEP : 0;
 	bits |= strncmp(text, "ProfileStep#", 12) == 0 ? ADVICE_OP_STEP : 0;

@@ -80,6 +80,9 @@ struct advice_mean {
 	const char *per; /* as " per step", or "" */
 };
 
+/* Is that the name of the range that PyTorch has around a collective of NCCL, "nccl:all_reduce"? */
+bool advice_is_nccl_range(const char *name);
+
 /* Starts with all zeros. */
 void advice_sites_fini(struct advice_sites *sites);
 

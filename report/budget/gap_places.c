@@ -36,10 +36,20 @@ void gap_places_fini(struct gap_places *places)
 	*places = (struct gap_places){0};
 }
 
+static struct gap_place **recent_of(struct gap_places *places, const struct gap_place_key *key)
+{
+	uint32_t hash = (key->what * 31 + key->op) * 31 + key->py_stack;
+
+	return &places->recent[hash * 0x9e3779b1u >> (32 - GAP_PLACES_RECENT_BITS)];
+}
+
 uint32_t gap_places_find(struct gap_places *places, const struct gap_place_key *key)
 {
-	struct gap_place *place;
+	struct gap_place **recent = recent_of(places, key), *place = *recent;
 
+	if (place && !memcmp(&place->key, key, sizeof(*key))) {
+		return place->number;
+	}
 	hash_put(places->table, key, key, place);
 	if (places->nr < HASH_COUNT(places->table)) {
 		places->places = array_grow(
@@ -47,6 +57,7 @@ uint32_t gap_places_find(struct gap_places *places, const struct gap_place_key *
 		place->number = (uint32_t)places->nr;
 		places->places[places->nr++] = place;
 	}
+	*recent = place;
 	return place->number;
 }
 

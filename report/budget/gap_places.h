@@ -65,12 +65,16 @@ struct gap_place_sum {
 };
 
 /* All places of a process, with the sums of their costs. */
+/* Most calls are of few places: their numbers are found without the table. */
+#define GAP_PLACES_RECENT_BITS 8u
+
 struct gap_places {
 	struct gap_place *table;
 	struct gap_place **places; /* by number */
 	size_t nr, capacity;
 	struct gap_place_sum *sums; /* as they came */
 	size_t nr_sums, sums_capacity;
+	struct gap_place *recent[1u << GAP_PLACES_RECENT_BITS]; /* by a hash of the key */
 };
 
 void gap_places_init(struct gap_places *places);

@@ -213,12 +213,10 @@ void verdict_init(void *state)
 	advice_init(&verdict->advice);
 	verdict->headline.wants_code = true;
 	idmap_init(&verdict->scales, sizeof(uint32_t));
-	if (!verdict->advice.input.is_brief) {
-		verdict->headline.on_gap = on_gap;
-		verdict->headline.on_owned = on_owned;
-		verdict->headline.site_of = site_of;
-		verdict->headline.gap_context = verdict;
-	}
+	verdict->headline.on_gap = on_gap;
+	verdict->headline.on_owned = on_owned;
+	verdict->headline.site_of = site_of;
+	verdict->headline.gap_context = verdict;
 	verdict->headline.rank_waits = verdict->advice.input.waits ? verdict->advice.input.waits
 								   : &verdict->prediction.waits;
 	choose_changes(verdict);

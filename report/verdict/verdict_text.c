@@ -14,6 +14,7 @@
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
 #include "report/verdict/code_text.h"
+#include "report/verdict/cost_places.h"
 #include "report/verdict/loader_text.h"
 
 /* An operator counts in the step in which it begins, so own times of one thread may exceed it. */
@@ -25,26 +26,8 @@
 /* Columns of a terminal for a sentence, beside its label. */
 #define LINE_WIDTH 76u
 
-/* A slower rate would be shown as 0.0 MB/s. */
-
 /* The share of waits for a CPU from which on a limit explains them, if it held threads as long. */
 #define MIN_HELD_SHARE 0.5
-
-/* The costs of places that are a cause's own: bits of enum gap_cost. */
-static const unsigned int costs_of[NR_VERDICT_CAUSES] = {
-	[VERDICT_STARTUP] = 1u << GAP_COST_STARTUP,
-	[VERDICT_LOADER] = 1u << GAP_COST_LOADER,
-	[VERDICT_GC] = 1u << GAP_COST_GC,
-	[VERDICT_COMPILATION] = 1u << GAP_COST_COMPILATION,
-	[VERDICT_OS] = 1u << GAP_COST_OS,
-	[VERDICT_READBACK] = 1u << GAP_COST_WAIT,
-	[VERDICT_ALLOCATION] = 1u << GAP_COST_ALLOCATION,
-	[VERDICT_LAUNCH] = 1u << GAP_COST_HOST,
-	[VERDICT_USER] = 1u << GAP_COST_USER,
-	[VERDICT_COPIES] = 1u << GAP_COST_UPLOAD,
-	[VERDICT_COMMUNICATION] = 1u << GAP_COST_COMMUNICATION,
-	[VERDICT_GAPS] = 1u << GAP_COST_LATENCY,
-};
 
 /* ---- sentences ---- */
 
@@ -311,7 +294,8 @@ static bool names_waits(const struct verdict *verdict, const struct code_words *
 }
 
 /* Without operators nobody knows whether a framework or the program itself was at work. */
-static void add_user(const struct verdict *verdict, const struct code_words *words, struct buf *out)
+static void add_user(const struct verdict *verdict, const struct verdict_finding *finding,
+	const struct code_words *words, const struct cost_place *place, struct buf *out)
 {
 	const char *what = verdict->figures.has_gpu ? "GPU waits for" : "loop runs";
 
@@ -337,7 +321,9 @@ static void add_user(const struct verdict *verdict, const struct code_words *wor
 			: verdict->figures.maker == DEVICE_MAKER_OTHER ? "the device"
 								       : "CUDA");
 	} else {
-		buf_printf(out, "The %s code outside of operators, such as Python", what);
+		buf_printf(out, "The %s code outside of operators%s", what,
+			place->name ? "" : ", such as Python");
+		cost_place_add(place, finding, out);
 	}
 }
 
@@ -481,7 +467,7 @@ static void add_compilation(const struct verdict *verdict, struct buf *out)
 }
 
 static void add_sentence(const struct verdict *verdict, const struct verdict_finding *finding,
-	const struct code_words *words, struct buf *out)
+	const struct code_words *words, const struct cost_place *place, struct buf *out)
 {
 	switch (finding->cause) {
 	case VERDICT_LOST:
@@ -517,6 +503,7 @@ static void add_sentence(const struct verdict *verdict, const struct verdict_fin
 		buf_text(out, verdict->figures.has_gpu
 				      ? "The GPU waits while the launching thread is in OS calls"
 				      : "The loop spends time in OS calls");
+		cost_place_add(place, finding, out);
 		add_change(verdict, finding, "making them earlier or in another thread", out);
 		return;
 	case VERDICT_READBACK:
@@ -526,26 +513,31 @@ static void add_sentence(const struct verdict *verdict, const struct verdict_fin
 		return;
 	case VERDICT_ALLOCATION:
 		buf_text(out, "The GPU waits for memory to be allocated or code to be loaded");
+		cost_place_add(place, finding, out);
 		add_change(verdict, finding, "reusing both", out);
 		return;
 	case VERDICT_LAUNCH:
 		buf_text(out, "The GPU waits for the host to launch work");
+		cost_place_add(place, finding, out);
 		add_change(verdict, finding, launch_change(verdict), out);
 		return;
 	case VERDICT_USER:
-		add_user(verdict, words, out);
+		add_user(verdict, finding, words, place, out);
 		add_change(verdict, finding, user_change(verdict, words), out);
 		return;
 	case VERDICT_COPIES:
 		buf_text(out, "The GPU waits for copies to it");
+		cost_place_add(place, finding, out);
 		add_change(verdict, finding, copy_change(verdict), out);
 		return;
 	case VERDICT_COMMUNICATION:
 		buf_text(out, "Computation does not hide communication");
+		cost_place_add(place, finding, out);
 		add_change(verdict, finding, "hiding it", out);
 		return;
 	case VERDICT_GAPS:
 		buf_text(out, "Kernels follow each other with gaps");
+		cost_place_add(place, finding, out);
 		add_change(verdict, finding, "fewer and larger kernels", out);
 		return;
 	case VERDICT_OPERATORS:
@@ -558,17 +550,20 @@ static void add_sentence(const struct verdict *verdict, const struct verdict_fin
 	}
 }
 
-/* Where two lines have no room for all of it, the share of a place goes first. */
+/* Where two lines have no room for all of it, its place goes, or the share of a place in the code.
+ */
 void verdict_add_sentence(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
+	struct cost_place place = cost_place_find(verdict, finding);
 	struct code_words words = code_words_of(verdict, finding);
 	struct buf sentence = {0};
 
-	add_sentence(verdict, finding, &words, &sentence);
-	while (!fits_two_lines(&sentence) && code_form_narrow(&words.form)) {
+	add_sentence(verdict, finding, &words, &place, &sentence);
+	while (!fits_two_lines(&sentence) &&
+		(cost_place_narrow(&place) || code_form_narrow(&words.form))) {
 		sentence.nr_bytes = 0;
-		add_sentence(verdict, finding, &words, &sentence);
+		add_sentence(verdict, finding, &words, &place, &sentence);
 	}
 	buf_add(out, sentence.bytes, sentence.nr_bytes);
 	buf_fini(&sentence);
@@ -576,67 +571,10 @@ void verdict_add_sentence(
 
 /* ---- places ---- */
 
-/* Adds the places of a process; the same names in different processes are one place. */
-static void add_process(
-	struct advice_sites *sites, const struct advice_facts *facts, unsigned int costs)
-{
-	static const char outside[] = "(outside of operators)";
-	const struct gap_places *places = &facts->gap_places;
-
-	for (size_t i = 0; i < places->nr_sums; i++) {
-		const struct gap_place_sum *sum = &places->sums[i];
-		struct gap_place_key key = places->places[sum->place]->key;
-
-		if (sum->group.counts && costs & 1u << sum->cost) {
-			key.py_stack =
-				key.py_stack ? py_stack_text(facts->process, key.py_stack) : 0;
-			if (sum->place == BUDGET_SITE_NOTHING && !facts->has_gpu) {
-				/* Nothing is ever launched there. */
-				key.what = string_pool_intern(outside, strlen(outside));
-			}
-			advice_sites_add_sum(sites, ADVICE_GAP, ADVICE_LATER,
-				&(struct advice_sum){sum->nr, sum->ns}, &key);
-		}
-	}
-}
-
-/* Returns the mean that findings have. */
-static struct advice_mean mean_of(const struct verdict *verdict)
-{
-	const struct headline_figures *figures = &verdict->figures;
-
-	return (struct advice_mean){
-		(double)figures->nr_step_rows, figures->has_steps ? " per step" : ""};
-}
-
-/*
- * Adds the places of a cause. Start-up comes once for a process, so its times are means of
- * processes.
- */
-static void add_gap_places(const struct verdict *verdict, const struct verdict_finding *finding,
-	unsigned int costs, struct buf *out)
-{
-	const struct headline_figures *figures = &verdict->figures;
-	struct advice_mean mean = mean_of(verdict);
-	struct advice_sites sites = {0};
-
-	if (finding->cause == VERDICT_STARTUP) {
-		costs |= figures->has_steps ? 0 : 1u << GAP_COST_ALLOCATION;
-		mean = (struct advice_mean){(double)figures->nr_processes, ""};
-	}
-	for (size_t i = 0; i < verdict->headline.nr_processes; i++) {
-		if (verdict->headline.processes[i].is_main) {
-			add_process(&sites, &verdict->advice.facts[i], costs);
-		}
-	}
-	advice_sites_add_text(&sites, ADVICE_GAP, 1u << ADVICE_LATER, NULL, &mean, out);
-	advice_sites_fini(&sites);
-}
-
 static void add_work_places(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
-	const struct advice_mean mean = mean_of(verdict);
+	const struct advice_mean mean = cost_places_mean(verdict);
 	const unsigned int mask = 1u << ADVICE_LATER;
 
 	if (work_overlaps(verdict, finding)) {
@@ -690,7 +628,7 @@ void verdict_add_places(
 	if (finding->cause == VERDICT_KERNELS || finding->cause == VERDICT_OPERATORS) {
 		add_work_places(verdict, finding, out);
 	} else if (finding->cause == VERDICT_USER && verdict->is_in_operators) {
-		add_gap_places(verdict, finding, costs_of[VERDICT_LAUNCH], out);
+		cost_places_add(verdict, finding, VERDICT_LAUNCH, out);
 	} else if (finding->cause == VERDICT_CPU) {
 		add_cpu_use(verdict, out);
 	} else if (has_loader_work(verdict, finding) && verdict->workers.most.what) {
@@ -699,8 +637,8 @@ void verdict_add_places(
 		const struct code_words words = code_words_of(verdict, finding);
 
 		add_holders(&words.code, out);
-	} else if (costs_of[finding->cause]) {
-		add_gap_places(verdict, finding, costs_of[finding->cause], out);
+	} else if (cost_places_has(finding->cause)) {
+		cost_places_add(verdict, finding, finding->cause, out);
 		add_wait_places(verdict, finding, out);
 	}
 }

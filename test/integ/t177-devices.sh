@@ -70,7 +70,7 @@ data_parallel mtia_runtime mtiaLaunchKernel mtia_ccp_events >"$T/ddp-mtia.json"
 while read -r name nccl remedy; do
 	"$REPORT" --view findings,advice --all --format json "$T/ddp-$name.json" >"$T/json"
 	is "$nccl" "$(query '.advice.rows[] | select(.rule == "tb-ddp-nccl").verdict' | tr ' ' _)" "$name: advice on NCCL"
-	is 1 "$(query '.findings.rows[0].sentence' | grep -c "The GPU waits for the host to launch work; $remedy ")" "$name: $remedy: $(query '.findings.rows[0].sentence')"
+	is 1 "$(query '.findings.rows[0].sentence' | grep -c "The GPU waits for the host to launch work, 100.0 % of that for aten::mm; $remedy ")" "$name: $remedy: $(query '.findings.rows[0].sentence')"
 done <<-END
 	cuda no_time_to_gain CUDA graphs or torch.compile
 	rocm no_time_to_gain HIP graphs or torch.compile

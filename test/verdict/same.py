@@ -178,6 +178,7 @@ def findings(have):
         if row["processes"] == 1 and step and abs(finding["step_ns"] - step) > len(GPU) + 1e-12 * step:
             yield f"{finding['cause']} is of a step of {finding['step_ns']}, the headline's takes {step}"
     yield from verdict.places_are_in_reach(None, have["findings"], None)
+    yield from verdict.named_places_have_their_share(None, have["findings"], None)
 
 
 def owners(have):

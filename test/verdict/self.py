@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import tempfile
+import textwrap
 
 import budget
 import budgets
@@ -303,6 +304,9 @@ def judgement():
     test("a saving beyond its reach", wrong({"reach_ns": 54000000}), ["savings in reach"])
     test("a saving without a reach", wrong({"reach_ns": None}), ["savings in reach", "places in reach"])
     test("places of more than the cause", wrong({"places": "40 ms in vllm/worker.py:30; 20 ms in aten::mm"}), ["places in reach"])
+    for share, found in (("17.2", []), ("16.9", ["named places"]), ("17.5", ["named places"])):
+        named = f"The GPU waits for the host to launch work, {share} % of that for aten::mm; graphs would save 55.0 ms (55 %)"
+        test(f"a place with a share of {share} %", wrong({"sentence": named}, "1. " + "\n   ".join(textwrap.wrap(named, 70))), found)
     test("and no place", wrong({"places": ""}), ["places in reach"])
     test("a step that the GPU cannot do", wrong(bound_step_ns="46000000"), ["no less than the GPU needs"])
     test("a saving of more than its cause", wrong(launch_cap_ns="54000000"), ["savings below their causes"])

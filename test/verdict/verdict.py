@@ -40,6 +40,7 @@ UNITS = {"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9, "h": 
 TIME = re.compile(r"(\d[\d,]*(?:\.\d+)?) ?(ns|us|µs|ms|s|min|h)\b")
 # The time of a place, of four digits.
 PLACE = re.compile(r"(?:^|; )(\d[\d,.]*) (ns|us|µs|ms|s|min|h)\b")
+NAMED = re.compile(r", ([\d.]+) % of (?:that|it|their time) (?:in|for|before) (.*?)(?=; )")
 DIGITS = 0.001
 TOLERANCE = 0.01
 COLUMNS = 80
@@ -118,6 +119,22 @@ def savings_are_below_their_causes(want, rows, _screen):
         for row in rows:
             if cap is not None and row["cause"] in causes and saved(row) > cap * (1 + TOLERANCE):
                 yield f"{row['cause']} saves {row['saved_ns']} of at most {cap}"
+
+
+def named_places_have_their_share(_want, rows, _screen):
+    """The place that a sentence names with a share of the cause has at least what the places of that name have, and that if all are listed."""
+    for row in rows:
+        named = NAMED.search(row["sentence"])
+        if not named:
+            continue
+        name = named[2].removesuffix("...")
+        listed = [entry for entry in (row["places"] or "").split("; ") if PLACE.match(entry)]
+        times = [float(value.replace(",", "")) * UNITS[unit] for entry in listed for value, unit in PLACE.findall(entry)
+                 if f" {name}" in entry.split(", torch/")[0]]
+        want, have = float(named[1]) / 100 * row["reach_ns"], sum(times)
+        rounded = 0.0006 * row["reach_ns"] + DIGITS * have + len(listed)
+        if have > want + rounded or (len(listed) < 3 and have < want - rounded):
+            yield f"{row['cause']}: {row['sentence']}; but {have / row['reach_ns']:.3f} of it: {row['places']}"
 
 
 def places_are_in_reach(_want, rows, _screen):
@@ -247,6 +264,7 @@ CHECKS = {
     "no less than the GPU needs": predictions_are_possible,
     "savings below their causes": savings_are_below_their_causes,
     "places in reach": places_are_in_reach,
+    "named places": named_places_have_their_share,
     "whole sentences": sentences_are_whole,
     "figures": figures_fit,
     "lost launches": lost_is_incomplete,
