@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """waits.py
 
-Calls CUDA, then waits in known places, and prints for each its function, the system call and the
-milliseconds that it measured: a sleep, a pipe that another thread fills late, a lock that another
-thread holds, and the interpreter's lock, which C code of another thread keeps.
+Calls CUDA, then waits in known places, and prints for each its function, the system call, the
+milliseconds that it measured, and how many of them it was ready to run without a CPU: a sleep, a
+pipe that another thread fills late, a lock that another thread holds, and the interpreter's lock,
+which C code of another thread keeps.
 """
 import ctypes
 import os
@@ -31,6 +32,16 @@ def returning(sleep):
     return time.monotonic() - begin
 
 
+def ready():
+    """Seconds for which this thread was ready to run and had no CPU, as the kernel counts them."""
+    with open("/proc/thread-self/schedstat") as stat:
+        return int(stat.read().split()[1]) / 1e9
+
+
+def show(function, syscall, waited, ready_before):
+    print(function, syscall, round(waited * 1000), round((ready() - ready_before) * 1000))
+
+
 def sending(pipe):
     time.sleep(0.5)
     os.write(pipe, b"x")
@@ -48,9 +59,10 @@ def keeping(sleep, until):
 
 
 def timed(syscall, function, *arguments):
+    ready_before = ready()
     begin = time.monotonic()
     function(*arguments)
-    print(function.__name__, syscall, round((time.monotonic() - begin) * 1000))
+    show(function.__name__, syscall, time.monotonic() - begin, ready_before)
 
 
 def beside(function, *arguments):
@@ -81,7 +93,8 @@ def main():
     is_held.wait()
     timed("futex", locking, lock)
     thread.join()
-    print("returning", "GIL", round(wait_for_gil() * 1000))
+    ready_before = ready()
+    show("returning", "GIL", wait_for_gil(), ready_before)
 
 
 main()

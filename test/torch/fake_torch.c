@@ -273,6 +273,46 @@ void before(struct range *range, const char *name, int64_t sequence)
 }
 #endif
 
+#ifdef FAKE_MARKED
+/* What libc10 exports for the CPU allocator. */
+void cpu_new(void *reporter, void *address, size_t nr_bytes) __asm__(
+	"_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm");
+void cpu_delete(void *reporter, void *address) __asm__(
+	"_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv");
+
+void cpu_new(void *reporter, void *address, size_t nr_bytes)
+{
+	MARK(COLD_TARGET)
+	(void)reporter;
+	(void)address;
+	(void)nr_bytes;
+	MARK(COLD_HOOK)
+}
+
+void cpu_delete(void *reporter, void *address)
+{
+	MARK(COLD_TARGET)
+	(void)reporter;
+	(void)address;
+	MARK(COLD_HOOK)
+}
+
+/* As the CPU allocator reports the memory of tensors: through the PLT. */
+void fake_tensors(unsigned int nr_tensors)
+{
+	static char memory[64] __attribute__((aligned(64)));
+
+	for (unsigned int i = 0; i < nr_tensors; i++) {
+		MARK(COLD_TENSOR)
+		MARK(COLD_HOOK)
+		cpu_new(NULL, memory, sizeof(memory));
+		cpu_delete(NULL, memory);
+		MARK(COLD_TARGET)
+	}
+	MARK(COLD_TENSOR)
+}
+#endif
+
 void fake_ops(unsigned int nr_ops)
 {
 	struct range range;

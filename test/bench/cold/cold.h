@@ -21,6 +21,7 @@ enum cold_mark {
 	COLD_LAUNCH,
 	COLD_DEVICE, /* cudaGetDevice */
 	COLD_OPERATOR,
+	COLD_TENSOR, /* PyTorch reports a block of CPU memory as new, and as freed */
 	COLD_NR_CALLS,
 	/* From here on runs: */
 	COLD_TARGET = COLD_NR_CALLS, /* what is not gprof's: program, runtime, CUPTI, PyTorch */

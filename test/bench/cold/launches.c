@@ -2,12 +2,14 @@
 /*
  * Calls of the runtime of cold.h, to be counted.
  *
- *	launches trace N LIBTORCH	N launches, 500 of cudaGetDevice and 500 operators of that
- *library (test/torch/fake_torch.c), with marks for trace.c
- *	launches steady N		N launches in batches with pauses, as a training makes them,
- *after 1,000 others, between two close(-1), which strace shows. Prints page faults of the thread in
- *them, then changes of CUPTI's buffers and their mean CPU time in us launches time launch|device
- *ns a call, the least of 500 rounds
+ * launches trace N LIBTORCH: N launches, 500 of cudaGetDevice, 500 operators and 500 tensors of
+ * that library (test/torch/fake_torch.c), with marks for trace.c.
+ *
+ * launches steady N: N launches in batches with pauses, as a training makes them, after 1,000
+ * others, between two close(-1), which strace shows. Prints page faults of the thread in them, then
+ * changes of CUPTI's buffers and their mean CPU time in us.
+ *
+ * launches time launch|device: prints ns a call, the least of 500 rounds.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -78,18 +80,20 @@ static void trace_calls(enum cold_mark what, unsigned long nr_calls)
 static bool trace_operators(const char *path)
 {
 	void *libtorch = dlopen(path, RTLD_NOW);
-	void (*run)(unsigned int nr_ops) = NULL;
+	void (*run)(unsigned int nr_ops) = NULL, (*run_tensors)(unsigned int nr_tensors) = NULL;
 
 	dlopen("libnone.so.0",
 		RTLD_NOW); /* gprof looks at what is there when the loader has ended */
 	if (libtorch) {
 		*(void **)&run = dlsym(libtorch, "fake_ops");
+		*(void **)&run_tensors = dlsym(libtorch, "fake_tensors");
 	}
-	if (!run) {
+	if (!run || !run_tensors) {
 		fprintf(stderr, "launches: %s\n", dlerror());
 		return false;
 	}
 	run(500);
+	run_tensors(500);
 	return true;
 }
 

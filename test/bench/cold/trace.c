@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trace: reads what `valgrind --tool=lackey --trace-mem=yes` says of `launches trace` and prints
- * for launch, device and operator each, as lines `launch.hook N`:
+ * for launch, device, operator and tensor each, as lines `launch.hook N`:
  *
  *	calls		that were traced
  *	hook		instructions a call on the way to the runtime and back, the median
@@ -171,5 +171,6 @@ int main(void)
 	print("launch", &all[COLD_LAUNCH]);
 	print("device", &all[COLD_DEVICE]);
 	print("operator", &all[COLD_OPERATOR]);
+	print("tensor", &all[COLD_TENSOR]);
 	return !all[COLD_OPERATOR].hook.nr;
 }
