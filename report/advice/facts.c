@@ -533,7 +533,7 @@ uint32_t advice_facts_site(
 					 op_call_file(call))
 			       : op->name,
 		.op = op_name_of(facts, around),
-		.py_stack = stack_of(facts, &own, around)};
+		.py_stack = facts->is_brief ? 0 : stack_of(facts, &own, around)};
 
 	return gap_places_find(&facts->gap_places, &key);
 }
@@ -572,6 +572,9 @@ void advice_facts_take_gap(struct advice_facts *facts, const struct budget_gap *
 		return;
 	}
 	gap_places_take(&facts->gap_places, gap, group_of(facts, step));
+	if (facts->is_brief) {
+		return;
+	}
 	if (gap->end == facts->gap.begin) {
 		facts->gap.begin = gap->begin;
 		return;
@@ -672,11 +675,6 @@ static void take_devices(
 	}
 }
 
-static const struct gap_place_key *key_of(const struct advice_facts *facts, uint32_t place)
-{
-	return &facts->gap_places.places[place]->key;
-}
-
 /* nsys counts only gaps between two activities. */
 static void take_gaps(struct advice_facts *facts)
 {
@@ -696,7 +694,7 @@ static void take_gaps(struct advice_facts *facts)
 		}
 		if (sum.ns > facts->gap_limit_ns) {
 			advice_sites_add_sum(&facts->sites, ADVICE_LONG_GAP, when, &sum,
-				key_of(facts, gap->place));
+				gap_places_key(&facts->gap_places, gap->place));
 		}
 	}
 }
@@ -704,13 +702,14 @@ static void take_gaps(struct advice_facts *facts)
 /* The rules show all gaps by the launch that ended them. */
 static void take_places(struct advice_facts *facts)
 {
-	for (size_t i = 0; i < facts->gap_places.nr_sums; i++) {
+	for (size_t i = 0; !facts->is_brief && i < facts->gap_places.nr_sums; i++) {
 		const struct gap_place_sum *sum = &facts->gap_places.sums[i];
 		enum advice_when when = (enum advice_when)sum->group.when;
 
 		if (sum->cost == GAP_COST_ALL) {
 			advice_sites_add_sum(&facts->sites, ADVICE_GAP, when,
-				&(struct advice_sum){sum->nr, sum->ns}, key_of(facts, sum->place));
+				&(struct advice_sum){sum->nr, sum->ns},
+				gap_places_key(&facts->gap_places, sum->place));
 		} else if (sum->cost == GAP_COST_LOADER && facts->base_mask & 1u << when) {
 			facts->starved_ns += sum->ns;
 		}
@@ -822,4 +821,5 @@ void advice_total(struct advice_facts *facts, const struct phases *phases,
 	take_memory(facts, usage);
 	take_buckets(facts, usage);
 	take_capability(facts, overlap);
+	gap_places_end(&facts->gap_places);
 }

@@ -155,6 +155,7 @@ struct advice_launched {
 
 struct advice_facts {
 	struct process *process;
+	bool is_brief; /* sentences want the names of places, but neither stacks nor rules */
 	struct advice_sites sites;
 	struct gap_places gap_places;
 	struct gaps gaps;		 /* the longest gaps of the budget */

@@ -20,6 +20,7 @@ void advice_init(struct advice *advice)
 	advice->facts = mem_zeroed(advice->input.nr_processes + 1, sizeof(*advice->facts));
 	for (size_t i = 0; i < advice->input.nr_processes; i++) {
 		advice_facts_init(&advice->facts[i], advice->input.processes[i]);
+		advice->facts[i].is_brief = advice->input.is_brief;
 	}
 }
 

@@ -23,15 +23,33 @@ static void add_name(struct gap_places *places, const char *name)
 /* The first two have the numbers of enum budget_unknown_site. */
 void gap_places_init(struct gap_places *places)
 {
-	*places = (struct gap_places){0};
+	*places = (struct gap_places){
+		.recent = mem_zeroed(1u << GAP_PLACES_RECENT_BITS, sizeof(struct gap_place *))};
 	add_name(places, "(no recorded call)");
 	add_name(places, "(nothing launched later)");
 }
 
-void gap_places_fini(struct gap_places *places)
+static void free_table(struct gap_places *places)
 {
 	hash_free(places->table);
 	free(places->places);
+	free(places->recent);
+	places->places = places->recent = NULL;
+}
+
+void gap_places_end(struct gap_places *places)
+{
+	places->keys = mem_zeroed(places->nr, sizeof(*places->keys));
+	for (size_t i = 0; i < places->nr; i++) {
+		places->keys[i] = places->places[i]->key;
+	}
+	free_table(places);
+}
+
+void gap_places_fini(struct gap_places *places)
+{
+	free_table(places);
+	free(places->keys);
 	free(places->sums);
 	*places = (struct gap_places){0};
 }

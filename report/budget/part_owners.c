@@ -106,7 +106,7 @@ struct owner_sum {
 /* As "cudaMemcpyAsync in aten::to, train.py(12): load". */
 static uint32_t text_of(const struct part_owners *owners, uint32_t site)
 {
-	const struct gap_place_key *key = &owners->places.places[site]->key;
+	const struct gap_place_key *key = gap_places_key(&owners->places, site);
 	const uint32_t names[] = {key->what, key->op,
 		key->py_stack ? py_stack_text(owners->process, key->py_stack) : 0};
 	static const char *const before[] = {"", " in ", ", "};

@@ -36,10 +36,10 @@ static const struct {
 };
 
 static struct gap_place_key shown_key(
-	const struct advice_facts *facts, const struct gap_place *place, uint32_t number)
+	const struct advice_facts *facts, const struct gap_place_key *place, uint32_t number)
 {
 	static const char outside[] = "(outside of operators)";
-	struct gap_place_key key = place->key;
+	struct gap_place_key key = *place;
 
 	key.py_stack = key.py_stack ? py_stack_text(facts->process, key.py_stack) : 0;
 	if (number == BUDGET_SITE_NOTHING && !facts->has_gpu) {
@@ -51,15 +51,15 @@ static struct gap_place_key shown_key(
 
 /* A collective is named by PyTorch's range around it, where there is one, since one kernel serves
  * several kinds. */
-static struct gap_place_key named_key(const struct gap_place *place, enum verdict_cause cause)
+static struct gap_place_key named_key(const struct gap_place_key *place, enum verdict_cause cause)
 {
 	enum place_name name = causes[cause].name;
-	uint32_t op = place->key.op;
+	uint32_t op = place->op;
 
 	if (name == NAME_COLLECTIVE && advice_is_nccl_range(string_pool_text(op, NULL))) {
 		name = NAME_OPERATOR;
 	}
-	return (struct gap_place_key){.what = name == NAME_OPERATOR ? op : place->key.what};
+	return (struct gap_place_key){.what = name == NAME_OPERATOR ? op : place->what};
 }
 
 /* Sums the places of all processes that count, by what is shown of them, or (is_named) by the name
@@ -76,7 +76,7 @@ static struct advice_sites sum_places(
 		for (size_t k = 0; verdict->headline.processes[i].is_main && k < places->nr_sums;
 			k++) {
 			const struct gap_place_sum *sum = &places->sums[k];
-			const struct gap_place *place = places->places[sum->place];
+			const struct gap_place_key *place = gap_places_key(places, sum->place);
 
 			if (sum->group.counts && costs & 1u << sum->cost) {
 				struct gap_place_key key =

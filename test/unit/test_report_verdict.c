@@ -275,7 +275,7 @@ START_TEST(what_keeps_the_host_is_the_place)
 			const struct gap_place_sum *sum = &places->sums[k];
 
 			if (sum->cost == wants[i].cost) {
-				uint32_t what = places->places[sum->place]->key.what;
+				uint32_t what = gap_places_key(places, sum->place)->what;
 
 				ck_assert_str_eq(string_pool_text(what, NULL), wants[i].what);
 				ck_assert_uint_eq(sum->ns, wants[i].ns);
