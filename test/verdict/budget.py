@@ -57,7 +57,7 @@ DEVICE = {"kernel": "kernel", "gpu_memcpy": "copy", "gpu_memset": "copy"}
 Span = collections.namedtuple("Span", "begin end")
 Call = collections.namedtuple("Call", "begin end name thread correlation")
 Activity = collections.namedtuple("Activity", "begin end kind name correlation collective", defaults=[None])
-Trace = collections.namedtuple("Trace", "calls operators loaders activities steps window pid collectives pauses locks compilations", defaults=[(), (), (), ()])
+Trace = collections.namedtuple("Trace", "calls operators loaders activities steps window pid collectives pauses locks compilations ranges", defaults=[(), (), (), (), ()])
 Gap = collections.namedtuple("Gap", "begin end launch thread")
 # A collective of all ranks: what it has in common on each, and how many there are.
 Collective = collections.namedtuple("Collective", "key ranks")
@@ -145,7 +145,7 @@ def read_kineto(path):
     document = json.loads(text, parse_float=decimal.Decimal, strict=False)
     events = document["traceEvents"] if isinstance(document, dict) else document
     calls, operators, loaders, activities, marks, ends, pids = [], [], [], [], {}, [], collections.Counter()
-    of_calls, pauses, locks, compilations = [], [], [], []
+    of_calls, pauses, locks, compilations, ranges = [], [], [], [], []
     for event in events:
         if event.get("ph") != "X" or "ts" not in event:
             continue
@@ -160,6 +160,8 @@ def read_kineto(path):
         elif cat in ("cuda_runtime", "cuda_driver"):
             calls.append(Call(begin, end, name, thread, correlation))
         elif cat in ("cpu_op", "user_annotation", "python_function"):
+            if cat != "python_function" and not STEP.match(name):
+                ranges.append((begin, end, thread, name))
             if STEP.match(name):
                 marks[int(STEP.match(name)[1])] = Span(begin, end)
             elif cat == "python_function" and COLLECTION.match(name):
@@ -181,7 +183,7 @@ def read_kineto(path):
         ends += [begin, end]
     steps = [(number, marks[number]) for number in sorted(marks)]
     pid = pids.most_common(1)[0][0] if pids else None
-    return Trace(calls, operators, loaders, activities, steps, Span(min(ends), max(ends)) if ends else None, pid, of_calls, pauses, locks, compilations)
+    return Trace(calls, operators, loaders, activities, steps, Span(min(ends), max(ends)) if ends else None, pid, of_calls, pauses, locks, compilations, ranges)
 
 
 NSYS_COPIES = {1: "HtoD", 2: "DtoH", 8: "DtoD", 10: "PtoP"}
@@ -482,6 +484,41 @@ def budget(trace, waits=()):
     else:
         total = {key: sum(step[key] for step in steps) for key in steps[0] if key not in ("step", "begin_ns", "end_ns")}
     return {"pid": trace.pid, **total, "lost": lost(trace), "steps": steps}
+
+
+def by_begin(ranges):
+    """Operators and annotations by thread, in the order of their begins; of those that begin together the longest first."""
+    threads_of = collections.defaultdict(list)
+    for begin, end, thread, name in ranges:
+        threads_of[thread].append((begin, -end, name))
+    return {thread: sorted(of_it) for thread, of_it in threads_of.items()}
+
+
+def innermost(ranges, call):
+    """The name of the last of these to begin in which a call begins, since they nest; None: there is none."""
+    of_it = ranges.get(call.thread, [])
+    for i in range(bisect.bisect_right(of_it, (call.begin, 0)), 0, -1):
+        if call.begin < -of_it[i - 1][1]:
+            return of_it[i - 1][2]
+    return None
+
+
+def launch_places(trace):
+    """ns in gaps that no wait opened while the host is at work (host) or in code that nothing explains (user), by the operator whose launch ends the gap."""
+    launched = launches(trace)
+    of = threads(trace, launched)
+    windows = [window for _, window in step_windows(trace)] or [trace.window]
+    opened = functools.lru_cache(1)(lambda gap, window: is_opened(gap, window, of))
+    ranges = by_begin(trace.ranges)
+    name_of = functools.cache(lambda call: innermost(ranges, call))
+    host, user = collections.Counter(), collections.Counter()
+    for begin, end, part, gap in all_pieces(trace, launched, of, ()):
+        for window in windows if gap and gap.launch and part in ("launch", "calls", "operators", "user") else ():
+            inside = min(end, window.end) - max(begin, window.begin)
+            if inside > 0 and not opened(gap, window):
+                host[name_of(gap.launch)] += inside
+                user[name_of(gap.launch)] += inside if part == "user" else 0
+    return {"launch": host, "python_host": user}, len(windows)
 
 
 def traces(path):

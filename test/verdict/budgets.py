@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 import budget
+import verdict
 
 TOLERANCE = 0.01
 # The reference's parts by the titles of the view. Of calls, start-up is what does not recur; which these are is the
@@ -139,11 +140,24 @@ def beyond_reach(findings, reference):
                 yield f"{row['cause']} is said to cost {100 * have:.1f} %; {' and '.join(parts)} are {100 * most:.1f} %: {row['sentence']}"
 
 
+def badly_named(findings, path):
+    """The operator that a finding names has the share of its cause that it says."""
+    named = [(row, verdict.NAMED.search(row["sentence"])) for row in findings if row["cause"] in ("launch", "python_host")]
+    named = [(row, match) for row, match in named if match]
+    places, nr_steps = budget.launch_places(next(budget.traces(path))) if named else ({}, 1)
+    for row, match in named:
+        ns = sum(ns for name, ns in places[row["cause"]].items() if name and name.startswith(match[2].removesuffix("...")))
+        share = ns / nr_steps / row["reach_ns"]
+        if abs(share - float(match[1]) / 100) > OF_OTHER_STEPS:
+            yield f"{100 * share:.1f} %: {row['sentence']}"
+
+
 def reaches(program, path, found):
     """Of one process: what the findings can reach. In recordings most steps may be outliers, on a busy machine."""
     document = json.loads(run(program, "--view", "findings", "--format", "json", path))
     if len(found) == 1 and found[0]["is_exact"] and "findings" in document:
         yield from beyond_reach(document["findings"]["rows"], found[0])
+        yield from badly_named(document["findings"]["rows"], path)
 
 
 def compare(program, path):

@@ -159,6 +159,16 @@ def comparison():
     test("a reach of what the budget has", beyond("launch", 41), 0)
     test("what waits for a rank is not to be hidden", beyond("comm_exposed", 30), 1)
     test("and of more", [beyond("launch", 50), beyond("python_host", 5), beyond("loader", 5)], [1, 1, 1])
+    events = [{"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": 2, "ts": ts, "dur": dur, "args": {"correlation": number}}
+              for number, op in enumerate(("aten::mm", "aten::add", "aten::mm")) for cat, name, ts, dur in
+              (("cpu_op", "nn.Linear", 1000 * number, 999), ("cpu_op", op, 1000 * number + 100, 800),
+               ("cuda_runtime", "cudaLaunchKernel", 1000 * number + 800, 50), ("kernel", "k", 1000 * number + 855, 45))]
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump({"traceEvents": events}, file)
+        file.flush()
+        says = lambda share, name: len(list(budgets.badly_named([{"cause": "launch", "reach_ns": 2750000,
+            "sentence": f"The GPU waits for the host to launch work, {share} % of that for {name}; graphs can save"}], file.name)))
+        test("the operator that launches", [says(65, "aten::mm"), says(35, "aten::a..."), says(55, "aten::mm"), says(65, "nn.Linear")], [0, 0, 1, 1])
 
 
 def sameness():
