@@ -11,22 +11,31 @@ export GPROF_SAMPLE_MS=0 # else a busy machine is a finding, too
 
 line_of() { grep -n "# LINE $1" "$program" | cut -d: -f1; }
 
-# waits CAUSE LINE SENTENCE PLACE [FOLDER]: LINE is where it waits.
+# waited LINE: what samples say that it waited, in ms; fails if the program measured something else
+waited()
+{
+	cost=$(query "[.wait_lines.rows[] | select(.line == $1 or (.caller // \"\" | contains(\"($1)\"))).wait_ns] | add / 1000000 | round")
+	[ "$cost" -ge $((blocked * 3 / 4)) ] && [ "$cost" -le $((own * 11 / 10 + 100)) ]
+}
+
+# waits CAUSE LINE SENTENCE PLACE [FOLDER]: LINE is where it waits. On a busy machine gprof looks late, and then another try.
 waits()
 {
 	local cause=$1 line=$2 sentence=$3 place=$4 cost blocked
-	rm -rf "$GPROF_DIR"
-	record python3 "$T/loop.py" "$cause" ${5:+"$5"}
-	is 0 "$rc" "exit status of $cause"
-	read -r own blocked _ <"$T/out"
-	summary findings,wait-lines,cpu-lines
+	for _ in 1 2 3; do
+		rm -rf "$GPROF_DIR"
+		record python3 "$T/loop.py" "$cause" ${5:+"$5"}
+		is 0 "$rc" "exit status of $cause"
+		read -r own blocked _ <"$T/out"
+		summary findings,wait-lines,cpu-lines
+		waited "$line" && break
+	done
 	is python_host "$(query '.findings.rows[0].cause')" "first finding of $cause"
 	ok grep -qE "^$sentence can save at most " <<<"$(query '.findings.rows[0].sentence')"
 	ok grep -qF "loop.py($line): wait_$place" <<<"$(query '.findings.rows[0].places')"
 	cost=$(query '.findings.rows[0].reach_ns / 1000000 | round')
 	[ "$cost" -ge $((own * 9 / 10)) ] && [ "$cost" -le $((own * 11 / 10 + 300)) ] || mismatch "not as expected: $cause costs $cost ms, measured $own"
-	cost=$(query "[.wait_lines.rows[] | select(.line == $line or (.caller // \"\" | contains(\"($line)\"))).wait_ns] | add / 1000000 | round")
-	[ "$cost" -ge $((blocked * 3 / 4)) ] && [ "$cost" -le $((own * 11 / 10 + 100)) ] || mismatch "not as expected: $cause waits $cost ms by samples, measured $blocked to $own"
+	waited "$line" || mismatch "not as expected: $cause waits $cost ms by samples, measured $blocked to $own"
 }
 
 # waits_at CAUSE WHAT PLACE [FOLDER]
