@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Sums the places of a cause over processes, and writes them into findings. */
 #include "report/verdict/cost_places.h"
 
 #include <math.h>
@@ -14,8 +15,11 @@
 /* Which name of a place a sentence has. */
 enum place_name { NAME_NONE, NAME_CALL, NAME_OPERATOR, NAME_COLLECTIVE };
 
-/* The costs of places that are a cause's own, as bits of enum gap_cost, and what its sentence says
- * of them: between the share and the name. All calls of launches have the same few names. */
+/*
+ * The costs of places that are a cause's own, as bits of enum gap_cost, and what its sentence says
+ * between the share of a place and its name. Calls that launch have the same few names, so their
+ * operators are named.
+ */
 static const struct {
 	unsigned int costs;
 	enum place_name name;
@@ -49,8 +53,10 @@ static struct gap_place_key shown_key(
 	return key;
 }
 
-/* A collective is named by PyTorch's range around it, where there is one, since one kernel serves
- * several kinds. */
+/*
+ * A collective is named by PyTorch's range around it, where there is one, since one kernel serves
+ * several kinds.
+ */
 static struct gap_place_key named_key(const struct gap_place_key *place, enum verdict_cause cause)
 {
 	enum place_name name = causes[cause].name;
@@ -62,8 +68,10 @@ static struct gap_place_key named_key(const struct gap_place_key *place, enum ve
 	return (struct gap_place_key){.what = name == NAME_OPERATOR ? op : place->what};
 }
 
-/* Sums the places of all processes that count, by what is shown of them, or (is_named) by the name
- * that a sentence has. */
+/*
+ * Sums the places of all processes that count, by what is shown of them, or (is_named) by the name
+ * that a sentence has.
+ */
 static struct advice_sites sum_places(
 	const struct verdict *verdict, enum verdict_cause cause, unsigned int costs, bool is_named)
 {
