@@ -160,8 +160,11 @@ recorded()
 	shift
 	for try in 1 2 3; do
 		twice "$@"
-		"$REPORT" summary --wide --view losses "$GPROF_DIR" 2>/dev/null | grep -q "was starting" || break
-		echo "# $name: too busy to start in time, try $try"
+		{
+			"$REPORT" summary --wide --view losses "$GPROF_DIR" 2>/dev/null
+			"$REPORT" check "$GPROF_DIR" 2>&1
+		} | grep -aqE "was starting|no room in the kernel's buffer" || break
+		echo "# $name: too busy to start, or to read samples, in time, try $try"
 	done
 	read -r sure maybe < <(od -A n -t u8 "$T/count")
 	streams=$(find "$GPROF_DIR" -name '*.gprof' -o -name '*.gprof.part' 2>/dev/null | wc -l)
