@@ -64,10 +64,10 @@ struct gap_place_sum {
 	uint64_t ns;
 };
 
-/* All places of a process, with the sums of their costs. */
 /* Most calls are of few places: their numbers are found without the table. */
 #define GAP_PLACES_RECENT_BITS 8u
 
+/* All places of a process, with the sums of their costs. */
 struct gap_places {
 	struct gap_place *table;
 	struct gap_place **places;  /* by number; NULL after gap_places_end */

@@ -107,7 +107,7 @@ static unsigned int known_of(struct model_py_code *code)
 	return code->loader;
 }
 
-/* A search from the innermost frame outwards, as far as it has come. */
+/* The state of a search from the innermost frame outwards. */
 struct search {
 	enum loader_stage stage; /* LOADER_STAGE_NONE: nothing yet */
 	bool is_decided;	 /* no frame changes it any more */

@@ -292,7 +292,8 @@ VIEW(loader_stages, 425) = {
 	.name = "loader-stages",
 	.subject = VIEW_ABOUT_HOST,
 	.help = "what data loaders do: read, decode, transform, collate, hand over; by samples",
-	.about = "The package of a sample's innermost Python frames tells its stage: PIL.ImageFile "
+	.about = "A sample's stage follows from the package of its innermost Python frames: "
+		 "PIL.ImageFile "
 		 "decodes, torchvision.transforms transforms. Code of the program that belongs to "
 		 "no other stage is \"own code\".",
 	.is_empty_hidden = true,

@@ -25,12 +25,12 @@ static const struct {
 	enum place_name name;
 	const char *words;
 } causes[NR_VERDICT_CAUSES] = {
-	[VERDICT_STARTUP] = {1u << GAP_COST_STARTUP, NAME_NONE, ""},
-	[VERDICT_LOADER] = {1u << GAP_COST_LOADER, NAME_NONE, ""},
-	[VERDICT_GC] = {1u << GAP_COST_GC, NAME_NONE, ""},
-	[VERDICT_COMPILATION] = {1u << GAP_COST_COMPILATION, NAME_NONE, ""},
+	[VERDICT_STARTUP] = {.costs = 1u << GAP_COST_STARTUP},
+	[VERDICT_LOADER] = {.costs = 1u << GAP_COST_LOADER},
+	[VERDICT_GC] = {.costs = 1u << GAP_COST_GC},
+	[VERDICT_COMPILATION] = {.costs = 1u << GAP_COST_COMPILATION},
 	[VERDICT_OS] = {1u << GAP_COST_OS, NAME_CALL, "of that in"},
-	[VERDICT_READBACK] = {1u << GAP_COST_WAIT, NAME_NONE, ""},
+	[VERDICT_READBACK] = {.costs = 1u << GAP_COST_WAIT},
 	[VERDICT_ALLOCATION] = {1u << GAP_COST_ALLOCATION, NAME_CALL, "of that in"},
 	[VERDICT_LAUNCH] = {1u << GAP_COST_HOST, NAME_OPERATOR, "of that for"},
 	[VERDICT_USER] = {1u << GAP_COST_USER, NAME_OPERATOR, "of that before"},

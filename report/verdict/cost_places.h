@@ -10,7 +10,7 @@
 
 /* The place of a cause that its sentence names. */
 struct cost_place {
-	uint32_t name;	    /* of string_pool.h; 0: none has enough of the time */
+	uint32_t name;	    /* of string_pool.h; 0: no place has enough of the time */
 	double pct;	    /* its share of what the cause costs */
 	unsigned int width; /* columns for the name */
 };

@@ -550,7 +550,9 @@ static void add_sentence(const struct verdict *verdict, const struct verdict_fin
 	}
 }
 
-/* Where two lines have no room for all of it, its place goes, or the share of a place in the code.
+/*
+ * Where two lines have no room for all of it, the sentence leaves out its place, or the share of a
+ * place in the code.
  */
 void verdict_add_sentence(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)

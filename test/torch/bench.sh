@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What recording an operator costs: rounds with one process of every kind, one after the other, and the least of each
-# kind; the budget is for what gprof takes more than an empty observer, both in one process; then what is counted
+# kind; the budgets are for what gprof takes more than an empty observer, both in one process; then what is counted
 # (test/bench/cold). Fails if a budget is exceeded.
 # usage: test/torch/bench.sh BUILD-FOLDER [PYTHON [ROUNDS]]
 set -u
@@ -43,30 +43,46 @@ show()
 	done
 }
 
-# beside WHAT: one more process in which gprof and an empty observer take turns; what it must have recorded
+# beside WHAT: one more process in which the empty observer, gprof's, and its records of memory take turns; checks that
+# gprof has recorded all calls
 beside()
 {
-	local op memory calls have
+	local empty operators all calls have
 	rm -rf "$T/dump"
-	read -r op memory calls < <(LD_PRELOAD=$T/empty.so:$lib "$python" test/torch/bench.py "$1" beside "$T/empty.so" 2>/dev/null)
+	read -r empty operators all calls < <(
+		LD_PRELOAD=$T/empty.so:$lib "$python" test/torch/bench.py "$1" beside "$T/empty.so" 2>/dev/null
+	)
 	have=$("$B/gprof-report" --format csv --view operator --top 0 "$T/dump" 2>/dev/null |
 		awk -F, '$NF ~ /"aten::add_?"/ { print $4 }')
 	if [ -z "$calls" ] || [ "$have" != "$calls" ]; then
 		echo "bench-torch: gprof recorded ${have:-none} of ${calls:-the} calls"
 		return 1
 	fi
-	echo "$op" >>"$T/beside.operator"
-	[ "$1" = in-place ] || echo "$memory" >>"$T/beside.tensor"
+	echo "$empty" >>"$T/$1.beside.empty"
+	echo "$operators" >>"$T/$1.beside.operators"
+	echo "$all" >>"$T/$1.beside.all"
 }
 
-# show_beside NAME TITLE: the median of what beside found
+# differences WHAT LESS MORE: how much longer one kind takes than another, in each process; the least first
+differences()
+{
+	paste "$T/$1.beside.$2" "$T/$1.beside.$3" | awk '{ printf "%.1f\n", $2 - $1 }' | sort -g
+}
+
+# is_over NAME NS: is that more than its budget?
+is_over()
+{
+	awk -v name="$1" -v ns="$2" '$1 == name ".ns" { is_over = ns > $2 } END { exit !is_over }' test/bench/cold/budgets
+}
+
+# show_beside NAME median|least WHAT LESS MORE TITLE: that of the differences, for the budgets, too
 show_beside()
 {
-	local nr
-	nr=$(wc -l <"$T/beside.$1")
-	sort -g "$T/beside.$1" | awk -v title="$2" -v nr="$nr" -v median="$T/median.$1" '
-		{ all = all " " $1 } NR == int((nr + 1) / 2) { print $1 >median; middle = $1 }
-		END { printf "%s: %.1f ns (median of%s)\n", title, middle, all }'
+	differences "$3" "$4" "$5" |
+		awk -v name="$1" -v which="$2" -v title="$6" -v have="$T/have" '
+			{ ns[NR] = $1; all = all " " $1 }
+			END { taken = ns[which == "median" ? int((NR + 1) / 2) : 1]
+				printf "%s: %.1f ns (%s of%s)\n", title, taken, which, all; printf "%s.ns %.0f\n", name, taken >>have }'
 }
 
 # clock_calls WHAT: a call, alone (plain) or between two reads of the CPU's clock (tsc), ns
@@ -102,10 +118,14 @@ times()
 	show add "torch.add of the same, with a new tensor" plain empty gprof profiler shapes off closed
 	awk -v calls="$(clock_calls plain)" -v both="$(clock_calls tsc)" \
 		'BEGIN { printf "two reads of the clock, as an operator needs and as the memory of a tensor does: %.1f ns\n", both - calls }'
-	show_beside operator "an operator, over an empty observer in the same process"
-	# No budget: its atomic instruction waits for stores before it, which takes 45 to 140 ns on a busy machine.
-	show_beside tensor "memory of its new tensor, over PyTorch's own reports in the same process"
-	awk '{ printf "operator.ns %.0f\n", $1 }' "$T/median.operator" >"$T/have"
+	show_beside operator median in-place empty operators "an operator, over an empty observer in the same process"
+	# Its atomic instruction waits for all stores before it, so other work on the machine makes it slower: the least of up
+	# to three times as many processes.
+	for ((i = 0; i < 2 * rounds; i++)); do
+		is_over tensor "$(differences add operators all | head -1)" || break
+		beside add || return 1
+	done
+	show_beside tensor least add operators all "memory of its new tensor, over PyTorch's own reports in the same process"
 }
 
 times || exit 1

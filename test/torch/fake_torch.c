@@ -274,7 +274,7 @@ void before(struct range *range, const char *name, int64_t sequence)
 #endif
 
 #ifdef FAKE_MARKED
-/* What libc10 exports for the CPU allocator. */
+/* libc10 exports these two; the CPU allocator calls them. */
 void cpu_new(void *reporter, void *address, size_t nr_bytes) __asm__(
 	"_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm");
 void cpu_delete(void *reporter, void *address) __asm__(

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What gprof costs a launch, cudaGetDevice, an operator and the memory of a tensor, beside the budgets; most of it counted, since times of a
-# machine with other work say little. Fails if a budget is exceeded.
+# Prints what gprof costs a launch, cudaGetDevice, an operator and the memory of a tensor, beside the budgets; most of it
+# counted, since times of a machine with other work say little. Fails if a budget is exceeded.
 # usage: test/bench/cold/cold.sh BUILD-FOLDER launches|operators|counted [FILE]
 # counted: both, and nothing that is timed. FILE: lines `NAME VALUE` that were measured elsewhere.
 set -u
