@@ -503,22 +503,32 @@ def innermost(ranges, call):
     return None
 
 
-def launch_places(trace):
-    """ns in gaps that no wait opened while the host is at work (host) or in code that nothing explains (user), by the operator whose launch ends the gap."""
+def places(trace):
+    """ns by operator and cause, and the number of steps. launch, python_host, gaps: of the operator whose launch ends a gap, time in
+    gaps that no wait opened, while the host is at work, or in code that nothing explains; and latency in all gaps.
+    comm_exposed: of the operator that launched the communication which began first of those that run."""
     launched = launches(trace)
     of = threads(trace, launched)
     windows = [window for _, window in step_windows(trace)] or [trace.window]
     opened = functools.lru_cache(1)(lambda gap, window: is_opened(gap, window, of))
     ranges = by_begin(trace.ranges)
-    name_of = functools.cache(lambda call: innermost(ranges, call))
-    host, user = collections.Counter(), collections.Counter()
+    name_of = functools.cache(lambda call: call and innermost(ranges, call))
+    communicating = sorted((a for a in trace.activities if COMMUNICATES.search(a.name)), key=lambda a: a.begin)
+    result = collections.defaultdict(collections.Counter)
     for begin, end, part, gap in all_pieces(trace, launched, of, ()):
-        for window in windows if gap and gap.launch and part in ("launch", "calls", "operators", "user") else ():
+        for window in windows:
             inside = min(end, window.end) - max(begin, window.begin)
-            if inside > 0 and not opened(gap, window):
-                host[name_of(gap.launch)] += inside
-                user[name_of(gap.launch)] += inside if part == "user" else 0
-    return {"launch": host, "python_host": user}, len(windows)
+            if inside <= 0:
+                continue
+            if part in ("transfer", "communication"):
+                first = next(a for a in communicating if a.end > begin)
+                result["comm_exposed"][name_of(launched.get(first.correlation))] += inside
+            elif part == "latency" and gap.launch:
+                result["gaps"][name_of(gap.launch)] += inside
+            elif part in ("launch", "calls", "operators", "user") and gap.launch and not opened(gap, window):
+                result["launch"][name_of(gap.launch)] += inside
+                result["python_host"][name_of(gap.launch)] += inside if part == "user" else 0
+    return result, len(windows)
 
 
 def traces(path):

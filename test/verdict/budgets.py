@@ -142,9 +142,10 @@ def beyond_reach(findings, reference):
 
 def badly_named(findings, path):
     """The operator that a finding names has the share of its cause that it says."""
-    named = [(row, verdict.NAMED.search(row["sentence"])) for row in findings if row["cause"] in ("launch", "python_host")]
-    named = [(row, match) for row, match in named if match]
-    places, nr_steps = budget.launch_places(next(budget.traces(path))) if named else ({}, 1)
+    named = [(row, verdict.NAMED.search(row["sentence"])) for row in findings if row["cause"] in ("launch", "python_host", "gaps", "comm_exposed")]
+    # A kernel may stand for communication outside of all ranges.
+    named = [(row, match) for row, match in named if match and (row["cause"] != "comm_exposed" or ":" in match[2])]
+    places, nr_steps = budget.places(next(budget.traces(path))) if named else ({}, 1)
     for row, match in named:
         ns = sum(ns for name, ns in places[row["cause"]].items() if name and name.startswith(match[2].removesuffix("...")))
         share = ns / nr_steps / row["reach_ns"]

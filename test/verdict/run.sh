@@ -47,5 +47,8 @@ judge "$GPROF_VERDICT/expected.tsv" "$GPROF_VERDICT"
 if [ -d "${GPROF_TRACES:-}" ]; then
 	mapfile -t files < <(find "$GPROF_TRACES" -mindepth 1 -maxdepth 1 \( -type d -o -name '*.gz' \) | sort)
 	python3 test/verdict/same.py "$B/gprof-report" "${files[@]}" || failed=1
+	# Findings of these name operators of gaps, launches and communication.
+	mapfile -t files < <(find "$GPROF_TRACES" -name 'qwen_h100.json.gz' -o -name 'overlap_a100_8ranks_rank3.json.gz')
+	[ "${TEST_TIER:-all}" != all ] || [ ${#files[@]} = 0 ] || python3 test/verdict/budgets.py "$B/gprof-report" "${files[@]}" || failed=1
 fi
 exit $failed
