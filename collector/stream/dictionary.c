@@ -43,7 +43,7 @@ struct later_kernel {
 	uint32_t name;	 /* 0: none yet */
 };
 
-_Atomic(kernel_name_reader) kernel_name_read;
+_Atomic(kernel_name_reader) kernel_name_read COMPAT_AT_START;
 _Atomic uint32_t kernel_names_era;
 struct dictionary_known_place dictionary_known_places[DICTIONARY_NR_KNOWN_PLACES];
 struct dictionary_names dictionary_names;
