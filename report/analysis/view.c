@@ -17,89 +17,73 @@
 #include "report/comm/job_clock.h"
 #include "report/util/text.h"
 
-static void *view_create(const struct view_class *class, const struct view_input *input)
-{
-	char *state;
+/* A state, and the view that gathers it. */
+struct owner {
+	const struct view_class *class;
+	void *state;
+	bool counts_launches; /* a view that shows the state wants the launches */
+};
 
-	if (class->create) {
-		return class->create(input);
+const struct view_class *view_owner(const struct view_class *class)
+{
+	return class->shows ? class->shows : class;
+}
+
+static struct view_input *input_of(const struct view_class *owner, void *state)
+{
+	return (void *)((char *)state + owner->state.input);
+}
+
+static void *create(const struct view_class *owner, const struct view_input *input, bool is_brief)
+{
+	char *state = mem_zeroed(1, owner->state.size);
+
+	*input_of(owner, state) = *input;
+	input_of(owner, state)->is_brief = is_brief;
+	if (owner->state.is_keyed) {
+		keyed_stats_init((void *)(state + owner->state.keyed));
 	}
-	state = mem_zeroed(1, class->state.size);
-	memcpy(state + class->state.input, input, sizeof(*input));
-	if (class->state.is_keyed) {
-		keyed_stats_init((void *)(state + class->state.keyed));
-	}
-	if (class->init) {
-		class->init(state);
+	if (owner->init) {
+		owner->init(state);
 	}
 	return state;
 }
 
-static struct view_input *input_of(const struct view_class *class, void *state)
-{
-	return (void *)((char *)state + class->state.input);
-}
-
-static struct view_used *used_of(const struct view_class *class, void *state)
-{
-	return (void *)((char *)state + class->state.used);
-}
-
-/* Do all views that use that one use it briefly? */
+/* Are all views brief that show the state of that one? */
 static bool is_brief(
-	const struct view_class *const *all, size_t nr_classes, const struct view_class *used)
+	const struct view_class *const *classes, size_t nr_classes, const struct view_class *owner)
 {
 	for (size_t i = 0; i < nr_classes; i++) {
-		if (all[i]->uses == used && !all[i]->uses_briefly) {
+		if (view_owner(classes[i]) == owner && !classes[i]->is_brief) {
 			return false;
 		}
 	}
 	return true;
 }
 
-/*
- * Adds the views that others use and that the command did not name, behind the nr_classes of
- * `all`.
- */
-static size_t add_used(const struct view_input *input, const struct view_class **all,
-	size_t nr_classes, void **states)
+/* Makes the states; returns how many there are, and them with their views in `owners`. */
+static size_t create_states(const struct view_input *input, const struct view_class *const *classes,
+	size_t nr_classes, void **states, struct owner *owners)
 {
-	size_t nr = nr_classes;
+	size_t nr = 0;
 
 	for (size_t i = 0; i < nr_classes; i++) {
-		struct view_used *used = used_of(all[i], states[i]);
+		const struct view_class *class = view_owner(classes[i]);
 		size_t at = 0;
 
-		while (all[i]->uses && at < nr && all[at] != all[i]->uses) {
+		while (at < nr && owners[at].class != class) {
 			at++;
 		}
-		if (all[i]->uses && at == nr) {
-			struct view_input own = *input;
-
-			own.is_brief = is_brief(all, nr_classes, all[i]->uses);
-			all[nr] = all[i]->uses;
-			states[nr] = view_create(all[nr], &own);
-			used->is_own = true;
-			nr++;
+		if (at == nr) {
+			owners[nr].class = class;
+			owners[nr++].state =
+				create(class, input, is_brief(classes, nr_classes, class));
 		}
-		if (all[i]->uses) {
-			used->state = states[at];
-		}
+		states[i] = owners[at].state;
+		input_of(class, states[i])->nr_showing++;
+		owners[at].counts_launches |= classes[i]->counts_launches;
 	}
 	return nr;
-}
-
-/* Finds the states that views share; false: the view gathers what it needs itself. */
-static bool find_shared(const struct view_class *const *all, void *const *states, size_t nr,
-	const struct view_class *class, void *state)
-{
-	for (size_t i = 0; i < nr && class->shares; i++) {
-		if (all[i] == class->shares) {
-			used_of(class, state)->state = states[i];
-			return true;
-		}
-	}
-	return false;
 }
 
 /* One order of what is selected, and one of everything. */
@@ -117,13 +101,13 @@ static void add_orders(struct gpu_activities_order *orders, struct scan *scans, 
 }
 
 /* One count of the launches is for all views that want it. */
-static void give_launches(const struct view_class *const *all, void *const *states, size_t nr,
-	const struct launch_counts *counts)
+static void give_launches(
+	const struct owner *owners, size_t nr_owners, const struct launch_counts *counts)
 {
-	for (size_t i = 0; i < nr; i++) {
-		struct view_input *input = input_of(all[i], states[i]);
+	for (size_t i = 0; i < nr_owners; i++) {
+		struct view_input *input = input_of(owners[i].class, owners[i].state);
 
-		if (all[i]->counts_launches) {
+		if (owners[i].counts_launches) {
 			input->launches =
 				mem_resize(NULL, counts->nr + 1, sizeof(*input->launches));
 			memcpy(input->launches, counts->of, counts->nr * sizeof(*counts->of));
@@ -131,72 +115,81 @@ static void give_launches(const struct view_class *const *all, void *const *stat
 	}
 }
 
-/*
- * Arrays have room for a used view with all its parts beside each view. The scans of the orders
- * come first, so that views have all activities when their own `end` is called. Members of a state
- * (parts) gather after their view.
- */
+/* The callbacks of all states. */
+struct gatherers {
+	struct scan *scans;
+	struct op_walk *walks;
+	size_t nr_scans, nr_walks;
+};
+
+/* Members of a state (parts) gather after their view. */
+static void add_gatherers(struct gatherers *all, const struct view_class *class, void *state)
+{
+	if (class->scan.on_batch || class->scan.on_activity) {
+		all->scans[all->nr_scans++] = (struct scan){&class->scan, state};
+	}
+	if (op_view_is_set(&class->ops)) {
+		all->walks[all->nr_walks++] = (struct op_walk){&class->ops, state};
+	}
+	for (unsigned int k = 0; k < VIEW_MAX_PARTS && class->parts[k].ops; k++) {
+		const struct view_part *part = &class->parts[k];
+		void *member = (char *)state + part->offset;
+		bool is_brief = part->brief_ops && input_of(class, state)->is_brief;
+
+		if (part->scan && (!part->needs_scan || part->needs_scan(member))) {
+			all->scans[all->nr_scans++] = (struct scan){part->scan, member};
+		}
+		all->walks[all->nr_walks++] =
+			(struct op_walk){is_brief ? part->brief_ops : part->ops, member};
+	}
+}
+
+/* Makes both passes. */
+static void gather(const struct view_input *input, struct gatherers *all)
+{
+	struct gpu_activities_order orders[NR_ORDERS];
+
+	if (all->nr_scans > NR_ORDERS) {
+		add_orders(orders, all->scans, all->nr_scans);
+		scan_run(input->processes, input->nr_processes, all->scans, all->nr_scans);
+	}
+	if (all->nr_walks) {
+		op_walk_run(input->processes, input->nr_processes, all->walks, all->nr_walks);
+	}
+}
+
+/* The scans of the orders come first, so that views have all activities when their `end` is
+ * called. */
 void view_run_with(const struct view_input *input, const struct view_class *const *classes,
 	size_t nr_classes, void **states, const struct op_walk *others, size_t nr_others)
 {
-	const struct view_class **all = mem_zeroed(2 * nr_classes + 1, sizeof(*all));
-	void **all_states = mem_zeroed(2 * nr_classes + 1, sizeof(*all_states));
-	size_t most = 2 * nr_classes * (1 + VIEW_MAX_PARTS);
-	struct scan *scans = mem_zeroed(most + NR_ORDERS + 1, sizeof(*scans));
-	struct op_walk *walks = mem_zeroed(most + nr_others + 1, sizeof(*walks));
-	struct gpu_activities_order orders[NR_ORDERS];
+	struct owner *owners = mem_zeroed(nr_classes + 1, sizeof(*owners));
+	size_t most = nr_classes * (1 + VIEW_MAX_PARTS) + 1;
+	struct gatherers all = {
+		.scans = mem_zeroed(most + NR_ORDERS, sizeof(struct scan)),
+		.walks = mem_zeroed(most + nr_others, sizeof(struct op_walk)),
+		.nr_scans = NR_ORDERS,
+	};
 	struct launch_counts launches = {0};
+	size_t nr = create_states(input, classes, nr_classes, states, owners);
 	bool counts_launches = false;
-	size_t nr_scans = NR_ORDERS, nr_walks = 0, nr;
 
-	for (size_t i = 0; i < nr_classes; i++) {
-		all[i] = classes[i];
-		states[i] = all_states[i] = view_create(classes[i], input);
-	}
-	nr = add_used(input, all, nr_classes, all_states);
 	for (size_t i = 0; i < nr; i++) {
-		counts_launches |= all[i]->counts_launches;
-		if (find_shared(all, all_states, nr, all[i], all_states[i])) {
-			continue;
-		}
-		if (all[i]->scan.on_batch || all[i]->scan.on_activity) {
-			scans[nr_scans++] = (struct scan){&all[i]->scan, all_states[i]};
-		}
-		if (op_view_is_set(&all[i]->ops)) {
-			walks[nr_walks++] = (struct op_walk){&all[i]->ops, all_states[i]};
-		}
-		for (unsigned int k = 0; k < VIEW_MAX_PARTS && all[i]->parts[k].ops; k++) {
-			const struct view_part *part = &all[i]->parts[k];
-			void *member = (char *)all_states[i] + part->offset;
-			bool is_brief =
-				part->brief_ops && input_of(all[i], all_states[i])->is_brief;
-
-			if (part->scan && (!part->needs_scan || part->needs_scan(member))) {
-				scans[nr_scans++] = (struct scan){part->scan, member};
-			}
-			walks[nr_walks++] =
-				(struct op_walk){is_brief ? part->brief_ops : part->ops, member};
-		}
+		counts_launches |= owners[i].counts_launches;
+		add_gatherers(&all, owners[i].class, owners[i].state);
 	}
 	for (size_t i = 0; i < nr_others; i++) {
-		walks[nr_walks++] = others[i];
+		all.walks[all.nr_walks++] = others[i];
 	}
 	if (counts_launches) {
-		scans[nr_scans++] = (struct scan){&launch_counts_scan, &launches};
+		all.scans[all.nr_scans++] = (struct scan){&launch_counts_scan, &launches};
 	}
-	if (nr_scans > NR_ORDERS) {
-		add_orders(orders, scans, nr_scans);
-		scan_run(input->processes, input->nr_processes, scans, nr_scans);
-	}
-	if (nr_walks) {
-		op_walk_run(input->processes, input->nr_processes, walks, nr_walks);
-	}
-	give_launches(all, all_states, nr, &launches);
+	gather(input, &all);
+	give_launches(owners, nr, &launches);
 	launch_counts_fini(&launches);
-	free(all);
-	free(all_states);
-	free(scans);
-	free(walks);
+	free(owners);
+	free(all.scans);
+	free(all.walks);
 }
 
 void view_run(const struct view_input *input, const struct view_class *const *classes,
@@ -209,39 +202,31 @@ struct table *view_table(const struct view_class *class, void *state)
 {
 	struct table *table =
 		table_create(class->name, class->title, class->columns, class->nr_columns);
-	void *shared = class->shares ? used_of(class, state)->state : NULL;
 
-	class->fill(shared ? shared : state, table);
+	class->fill(state, table);
 	return table;
 }
 
-/* A view that only this one uses goes with it. */
 void view_destroy(const struct view_class *class, void *state)
 {
-	if (class->destroy) {
-		class->destroy(state);
+	const struct view_class *owner = view_owner(class);
+
+	if (--input_of(owner, state)->nr_showing) {
 		return;
 	}
-	if (class->uses) {
-		struct view_used *used = used_of(class, state);
-
-		if (used->is_own) {
-			view_destroy(class->uses, used->state);
-		}
+	if (owner->fini) {
+		owner->fini(state);
 	}
-	if (class->fini) {
-		class->fini(state);
-	}
-	free(input_of(class, state)->launches);
-	if (class->state.is_keyed) {
-		keyed_stats_fini((void *)((char *)state + class->state.keyed));
+	free(input_of(owner, state)->launches);
+	if (owner->state.is_keyed) {
+		keyed_stats_fini((void *)((char *)state + owner->state.keyed));
 	}
 	free(state);
 }
 
 const struct keyed_stats *view_keyed(const struct view_class *class, void *state)
 {
-	struct keyed_stats *keyed = (void *)((char *)state + class->state.keyed);
+	struct keyed_stats *keyed = (void *)((char *)state + view_owner(class)->state.keyed);
 
 	keyed_stats_finish(keyed);
 	return keyed;

@@ -66,17 +66,8 @@ struct view_input {
 	/* As the TensorBoard plugin has it: occupancy in whole percents, GPUs between steps, too */
 	bool is_of_plugin;
 	size_t line_width; /* columns of a line of text; 0: no limit */
-	/*
-	 * The view shows no table: others use it, and these say neither places nor rules. So it
-	 * need not gather them.
-	 */
-	bool is_brief;
-};
-
-/* The state of another view, of the same pass. */
-struct view_used {
-	void *state; /* NULL: nobody ran it */
-	bool is_own; /* nobody else wants that view */
+	bool is_brief;	   /* all views that show the state are brief: see view_class */
+	size_t nr_showing; /* views that show the state and are not destroyed */
 };
 
 /* The layout of a view's state: where generic code finds the members that it needs. */
@@ -84,7 +75,6 @@ struct view_state {
 	size_t size;
 	size_t input; /* offset of its struct view_input */
 	size_t keyed; /* offset of its struct keyed_stats */
-	size_t used;  /* offset of its struct view_used, where it uses or shares another view */
 	bool is_keyed;
 };
 
@@ -163,12 +153,14 @@ struct view_class {
 	const struct table_column *columns;
 	unsigned int nr_columns;
 
+	/* It shows the state of that view, which gathers once for all that do; NULL: its own. Of a
+	 * view that shows another's, the members from `state` to `fini` are of that one, but for
+	 * `merge` and `fill`. */
+	const struct view_class *shows;
+	/* It needs not all that the view gathers whose state it shows. That says what it leaves
+	 * out where all that show the state are brief. */
+	bool is_brief;
 	struct view_state state;
-	const struct view_class *uses; /* view_run runs this view, too; NULL: none */
-	bool uses_briefly;	       /* see view_input: is_brief of that view */
-	/* Where that view runs, too, this one gathers nothing: its table is made of the state of
-	 * that one, which is of the same type and has all that this one needs. */
-	const struct view_class *shares;
 	struct view_merge merge; /* all zeros: `reduce` keeps nothing of the state */
 	struct scan_view scan;
 	struct op_view ops; /* after the scan, for those that set any of it */
@@ -179,9 +171,6 @@ struct view_class {
 	void (*fill)(void *state, struct table *table);
 	/* Frees what the state holds, but for its keyed rows. */
 	void (*fini)(void *state);
-	/* Instead of `state`, init and fini: makes and frees the state, such as a trace.h. */
-	void *(*create)(const struct view_input *input);
-	void (*destroy)(void *state);
 };
 
 /* Defines a view; the build lists all views by ORDER, in which they are shown. */
@@ -196,13 +185,6 @@ struct view_class {
 	.state = {                              \
 		.size = sizeof(type),           \
 		.input = offsetof(type, input), \
-	}
-/* ... and one of `struct view_used`, for a view that shares ... */
-#define VIEW_SHARED_STATE(type, member)         \
-	.state = {                              \
-		.size = sizeof(type),           \
-		.input = offsetof(type, input), \
-		.used = offsetof(type, member), \
 	}
 /* ... and perhaps one of `struct keyed_stats`. */
 #define VIEW_KEYED_STATE(type, member)           \
@@ -222,7 +204,11 @@ void view_run_with(const struct view_input *input, const struct view_class *cons
 	size_t nr_classes, void **states, const struct op_walk *others, size_t nr_others);
 /* After the scan, once: the table, which the caller destroys. */
 struct table *view_table(const struct view_class *class, void *state);
+/* The last view that shows the state frees it. */
 void view_destroy(const struct view_class *class, void *state);
+
+/* The view that gathers the state which this one shows; often itself. */
+const struct view_class *view_owner(const struct view_class *class);
 
 /* After the scan: the keyed rows of a view that has them, with medians. */
 const struct keyed_stats *view_keyed(const struct view_class *class, void *state);

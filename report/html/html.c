@@ -521,12 +521,6 @@ static size_t find_group(const struct work *work, const struct view_class *class
 	return number;
 }
 
-/* Returns the view that must be in the same group, or the view itself. */
-static const struct view_class *leader_of(const struct view_class *class)
-{
-	return class->uses ? class->uses : class->shares ? class->shares : class;
-}
-
 /*
  * Chooses the leaders' groups. is_free: of those that may be in several, which comes after all
  * others.
@@ -536,7 +530,7 @@ static void place_leaders(struct work *work, bool is_free)
 	for (size_t i = 0; view_classes[i] && i < SUMMARY_VIEWS; i++) {
 		const struct view_class *class = view_classes[i];
 
-		if (!class->is_asked_only && leader_of(class) == class &&
+		if (!class->is_asked_only && view_owner(class) == class &&
 			(weight_of(class) && !has_scan(class)) == is_free) {
 			work->group_of[i] = (uint8_t)find_group(work, class);
 			work->groups[work->group_of[i]].weight += weight_of(class);
@@ -548,7 +542,7 @@ static void place_others(struct work *work)
 {
 	for (size_t i = 0; view_classes[i] && i < SUMMARY_VIEWS; i++) {
 		for (size_t k = 0; view_classes[k] && k < SUMMARY_VIEWS; k++) {
-			if (view_classes[k] == leader_of(view_classes[i])) {
+			if (view_classes[k] == view_owner(view_classes[i])) {
 				work->group_of[i] = work->group_of[k];
 			}
 		}

@@ -14,7 +14,8 @@ struct key {
 };
 
 struct kernels_view {
-	struct nsys_walk *walk;	  /* first; NULL: ranges do not matter */
+	struct nsys_walk *walk; /* first; NULL: ranges do not matter */
+	struct view_input input;
 	struct keyed_stats tally; /* name: of string_pool.h */
 	struct nsys_kernel_row *rows;
 	size_t nr_rows, capacity;
@@ -58,22 +59,17 @@ static uint32_t find_shape(
 	return find_row(view, &row);
 }
 
-static void *create(const struct view_input *input)
+static void init(void *state)
 {
-	struct kernels_view *view = mem_zeroed(1, sizeof(*view));
-
-	(void)input;
-	keyed_stats_init(&view->tally);
-	idmap_init(&view->groups, sizeof(uint32_t));
-	return view;
+	idmap_init(&((struct kernels_view *)state)->groups, sizeof(uint32_t));
 }
 
-static void *create_with_ranges(const struct view_input *input)
+static void init_with_ranges(void *state)
 {
-	struct kernels_view *view = create(input);
+	struct kernels_view *view = state;
 
-	view->walk = nsys_walk_create(input);
-	return view;
+	init(view);
+	view->walk = nsys_walk_create(&view->input);
 }
 
 /* ---- without ranges ---- */
@@ -172,23 +168,22 @@ const struct nsys_kernel_row *nsys_kernels_row(void *context, size_t row)
 	return &((struct kernels_view *)context)->rows[row];
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct kernels_view *view = context;
+	struct kernels_view *view = state;
 
-	keyed_stats_fini(&view->tally);
 	nsys_walk_destroy(view->walk);
 	idmap_fini(&view->groups);
 	hash_free(view->keys);
 	free(view->rows);
-	free(view);
 }
 
 const struct view_class view_nsys_kernels = {
 	.name = "nsys kernels",
 	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, take, NULL},
-	.create = create,
-	.destroy = destroy,
+	VIEW_KEYED_STATE(struct kernels_view, tally),
+	.init = init,
+	.fini = fini,
 };
 
 const struct view_class view_nsys_range_kernels = {
@@ -196,6 +191,7 @@ const struct view_class view_nsys_range_kernels = {
 	.is_asked_only = true,
 	.scan = NSYS_WALK_SCAN,
 	.ops = {.begin = nsys_walk_begin_ops, .record = take_record},
-	.create = create_with_ranges,
-	.destroy = destroy,
+	VIEW_KEYED_STATE(struct kernels_view, tally),
+	.init = init_with_ranges,
+	.fini = fini,
 };

@@ -6,20 +6,12 @@
 #include "report/styles/nsys_walk.h"
 
 struct ranges_view {
+	struct view_input input;
 	struct keyed_stats tally; /* kind: enum gprof_nvtx, PUSH or START */
 	struct ranges *pairs;
 	struct process *process;
 	bool is_finished;
 };
-
-static void *create(const struct view_input *input)
-{
-	struct ranges_view *view = mem_zeroed(1, sizeof(*view));
-
-	(void)input;
-	keyed_stats_init(&view->tally);
-	return view;
-}
 
 static void begin(void *context, struct process *process)
 {
@@ -60,20 +52,16 @@ static void end(void *context, struct process *process)
 	view->pairs = NULL;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct ranges_view *view = context;
-
-	keyed_stats_fini(&view->tally);
-	ranges_destroy(view->pairs);
-	free(view);
+	ranges_destroy(((struct ranges_view *)state)->pairs);
 }
 
 const struct view_class view_nsys_ranges = {
 	.name = "nsys ranges",
 	.scan = {nsys_walk_wants, 1, NULL, begin, take, end},
-	.create = create,
-	.destroy = destroy,
+	VIEW_KEYED_STATE(struct ranges_view, tally),
+	.fini = fini,
 };
 
 /* kind: of that kind alone, without a column that says so; GPROF_NVTX_MARK: of both. */

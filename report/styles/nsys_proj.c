@@ -13,34 +13,34 @@
 #include "report/styles/nsys_walk.h"
 
 struct proj_view {
-	struct nsys_walk *walk;	    /* first */
+	struct nsys_walk *walk; /* first */
+	struct view_input input;
 	struct external_sort *rows; /* struct nsys_range, by their begins */
 };
 
-static void *create(const struct view_input *input)
+static void init(void *state)
 {
-	struct proj_view *view = mem_zeroed(1, sizeof(*view));
+	struct proj_view *view = state;
 
-	view->walk = nsys_walk_create(input);
+	view->walk = nsys_walk_create(&view->input);
 	view->rows = external_sort_create(sizeof(struct nsys_range), 0, 0);
-	return view;
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct proj_view *view = context;
+	struct proj_view *view = state;
 
 	nsys_walk_destroy(view->walk);
 	external_sort_destroy(view->rows);
-	free(view);
 }
 
 const struct view_class view_nsys_pushpop = {
 	.name = "nsys pushed ranges",
 	.is_asked_only = true,
 	.scan = NSYS_WALK_SCAN,
-	.create = create,
-	.destroy = destroy,
+	VIEW_STATE(struct proj_view),
+	.init = init,
+	.fini = fini,
 };
 
 const struct view_class view_nsys_proj = {
@@ -48,8 +48,9 @@ const struct view_class view_nsys_proj = {
 	.is_asked_only = true,
 	.scan = NSYS_WALK_SCAN,
 	.ops = {.begin = nsys_walk_begin_ops, .record = nsys_walk_take_record},
-	.create = create,
-	.destroy = destroy,
+	VIEW_STATE(struct proj_view),
+	.init = init,
+	.fini = fini,
 };
 
 /* ---- a row for each range ---- */

@@ -22,30 +22,27 @@ struct kern_row {
 
 struct kern_view {
 	struct nsys_walk *walk; /* first */
+	struct view_input input;
 	struct keyed_stats kernels;
 	struct kern_row *rows;
 };
 
-static void *create(const struct view_input *input)
+static void init(void *state)
 {
-	struct kern_view *view = mem_zeroed(1, sizeof(*view));
+	struct kern_view *view = state;
 
-	view->walk = nsys_walk_create(input);
-	keyed_stats_init(&view->kernels);
-	return view;
+	view->walk = nsys_walk_create(&view->input);
 }
 
-static void destroy(void *context)
+static void fini(void *state)
 {
-	struct kern_view *view = context;
+	struct kern_view *view = state;
 
 	nsys_walk_destroy(view->walk);
-	keyed_stats_fini(&view->kernels);
 	for (struct kern_row *row = view->rows; row; row = row->hh.next) {
 		free(row->last);
 	}
 	hash_free(view->rows);
-	free(view);
 }
 
 static void take_kernel(void *context, const struct op_record *record, const struct op_call *call,
@@ -61,8 +58,9 @@ const struct view_class view_nsys_range_sum = {
 	.is_asked_only = true,
 	.scan = NSYS_WALK_SCAN,
 	.ops = {.begin = nsys_walk_begin_ops, .record = take_kernel},
-	.create = create,
-	.destroy = destroy,
+	VIEW_KEYED_STATE(struct kern_view, kernels),
+	.init = init,
+	.fini = fini,
 };
 
 static struct kern_row *find_kern_row(struct kern_view *view, const struct kern_key *key)

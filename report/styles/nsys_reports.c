@@ -336,16 +336,6 @@ void nsys_set_kernel(
 	nsys_set_name(cell, nsys_kernel_name(trace->hint, trace_name(trace, event)));
 }
 
-void nsys_begin_trace(void *view, struct process *process)
-{
-	trace_begin(view, process);
-}
-
-void nsys_keep_trace(void *view)
-{
-	(void)view;
-}
-
 void nsys_set_device(
 	struct table_cell *cell, const struct process *process, const struct model_place *place)
 {

@@ -68,10 +68,6 @@ void nsys_set_thread(const struct process *process, uint32_t thread_id, struct t
 void nsys_set_kernel(
 	const struct trace *trace, const struct trace_event *event, struct table_cell *cell);
 
-/* Callbacks of views that are traces themselves, which their tables take over. */
-void nsys_begin_trace(void *view, struct process *process);
-void nsys_keep_trace(void *view);
-
 #define NSYS_DURATION_START                                       \
 	TABLE_COLUMN("duration_ns", "Duration (ns)", TABLE_TIME), \
 		TABLE_COLUMN("start_ns", "Start (ns)", TABLE_TIME)

@@ -120,14 +120,16 @@ struct table *nsys_gpu_trace(const struct nsys_ask *ask, void *const *views)
 
 /* ---- calls of CUDA alone ---- */
 
-static void *create_trace(const struct view_input *input)
+static void init(void *state)
 {
-	return trace_create(input, TRACE_BY_CALL);
+	struct trace_view *view = state;
+
+	view->trace = trace_create(&view->input, TRACE_BY_CALL);
 }
 
 static void take_call(void *context, const struct op_call *call, const struct op *op)
 {
-	struct trace *trace = context;
+	struct trace *trace = ((struct trace_view *)context)->trace;
 	uint8_t api = GPROF_API_THREAD;
 
 	process_call_name(trace->process, call->call, &api);
@@ -141,16 +143,17 @@ static const struct scan_want wants[] = {TRACE_NESTED_CALLS};
 static void take_nested(void *context, struct process *process, const struct batch *batch)
 {
 	(void)process;
-	trace_nested_calls(context, batch);
+	trace_nested_calls(((struct trace_view *)context)->trace, batch);
 }
 
 const struct view_class view_nsys_api = {
 	.name = "nsys calls",
 	.is_asked_only = true,
-	.scan = {wants, 1, NULL, nsys_begin_trace, take_nested, NULL},
-	.ops = {.begin = nsys_begin_trace, .call = take_call},
-	.create = create_trace,
-	.destroy = nsys_keep_trace,
+	.scan = {wants, 1, NULL, trace_view_begin, take_nested, NULL},
+	.ops = {.begin = trace_view_begin, .call = take_call},
+	VIEW_STATE(struct trace_view),
+	.init = init,
+	.fini = trace_view_fini,
 };
 
 /* ---- cuda_api_trace ---- */
@@ -203,5 +206,5 @@ struct table *nsys_api_trace(const struct nsys_ask *ask, void *const *views)
 	};
 
 	(void)ask;
-	return trace_table(views[0], "rows", "", columns, NR_A, fill_api);
+	return trace_table(trace_view_take(views[0]), "rows", "", columns, NR_A, fill_api);
 }

@@ -301,7 +301,7 @@ static struct table *make_gpu(void *view, bool is_csv)
 		      : trace_table(trace, "rows", "", texts, NR_T, fill_text);
 }
 
-/* Makes the table of calls of CUDA alone; the view is its trace. */
+/* Makes the table of calls of CUDA alone. */
 static struct table *make_calls(struct trace *trace, bool is_csv)
 {
 	static const struct table_column texts[] = {
@@ -326,7 +326,7 @@ void nvprof_print_trace(const struct summary *summary, struct process *process,
 	void *view;
 
 	view_run(&input, &source, 1, &view);
-	table = is_gpu ? make_gpu(view, is_csv) : make_calls(view, is_csv);
+	table = is_gpu ? make_gpu(view, is_csv) : make_calls(trace_view_take(view), is_csv);
 	table_cut(table, summary->asked.top);
 	nvprof_print_head(process, is_csv, out);
 	if (!table->nr_rows) {

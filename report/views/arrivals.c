@@ -17,11 +17,6 @@
 #define MAX_DRAWN	64u
 #define MAX_DRAWN_RANKS 16384u
 
-struct arrivals_view {
-	struct view_input input;
-	struct view_used communication;
-};
-
 struct collective {
 	const struct nccl_op *const *ops; /* by rank */
 	const struct nccl_op *first, *last;
@@ -100,9 +95,9 @@ static struct collective *list_collectives(
 }
 
 /* The rank in the job where that is known, else in the communicator. */
-static int64_t job_rank(const struct arrivals_view *view, const struct nccl_op *op)
+static int64_t job_rank(const struct view_input *input, const struct nccl_op *op)
 {
-	const struct process *process = view->input.processes[op->process];
+	const struct process *process = input->processes[op->process];
 
 	return process->rank >= 0 ? process->rank : op->rank;
 }
@@ -162,10 +157,10 @@ static void fill_arrival_inside(const struct collective *one, struct table_cell 
 }
 
 static void fill_arrivals(
-	const struct arrivals_view *view, const struct collective *one, struct table_cell *cells)
+	const struct view_input *input, const struct collective *one, struct table_cell *cells)
 {
 	const struct nccl_op *last = one->last;
-	const struct process *process = view->input.processes[last->process];
+	const struct process *process = input->processes[last->process];
 	char key[17];
 
 	if (last->step && last->step <= process->nr_steps) {
@@ -182,14 +177,13 @@ static void fill_arrivals(
 	table_set_integer(&cells[SPREAD], one->spread_ns);
 	table_set_integer(&cells[TRANSFER], last->transfer_ns);
 	table_set_integer(&cells[WAITING], one->wait_ns);
-	table_set_integer(&cells[FIRST], (uint64_t)job_rank(view, one->first));
-	table_set_integer(&cells[LAST], (uint64_t)job_rank(view, last));
+	table_set_integer(&cells[FIRST], (uint64_t)job_rank(input, one->first));
+	table_set_integer(&cells[LAST], (uint64_t)job_rank(input, last));
 	fill_arrival_inside(one, cells);
 }
 
 /* For each collective its ranks: [rank, arrival after the first one, wait, transfer]. */
-static char *arrivals_json(
-	const struct arrivals_view *view, const struct collective *list, size_t nr)
+static char *arrivals_json(const struct view_input *input, const struct collective *list, size_t nr)
 {
 	struct buf json = {0};
 	size_t nr_ranks = 0;
@@ -207,7 +201,7 @@ static char *arrivals_json(
 			const struct nccl_op *op = one->ops[k];
 
 			buf_printf(&json, "%s[%" PRId64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]",
-				k ? "," : "", job_rank(view, op), op->begin_ns - first_ns,
+				k ? "," : "", job_rank(input, op), op->begin_ns - first_ns,
 				op->wait_ns, op->end_ns > last_ns ? op->end_ns - last_ns : 0);
 		}
 		buf_char(&json, ']');
@@ -221,8 +215,8 @@ static char *arrivals_json(
 
 static void fill_arrivals_table(void *state, struct table *table)
 {
-	const struct arrivals_view *view = state;
-	struct communication_view *communication = view->communication.state;
+	struct communication_view *communication = state;
+	const struct view_input *input = communication_input(communication);
 	const struct nccl_match *match = communication_match(communication);
 	const struct nccl_ops *all = communication_ops(communication);
 	size_t nr_ops, nr;
@@ -232,9 +226,9 @@ static void fill_arrivals_table(void *state, struct table *table)
 	communication_hide_how(
 		communication, &table->columns[ALGORITHM], &table->columns[WAITED_FOR] + 1);
 	for (size_t i = 0; i < nr && i < MAX_COLLECTIVES; i++) {
-		fill_arrivals(view, &list[i], table_add_row(table));
+		fill_arrivals(input, &list[i], table_add_row(table));
 	}
-	table->figure_json = arrivals_json(view, list, nr);
+	table->figure_json = arrivals_json(input, list, nr);
 	if (nr > MAX_COLLECTIVES) {
 		table_note(table, "Of %zu collectives these are the %u with the widest spread.", nr,
 			MAX_COLLECTIVES);
@@ -247,10 +241,10 @@ static void fill_arrivals_table(void *state, struct table *table)
 				match->nr_matched);
 	}
 	if (!nr && !match->nr_alone && !match->nr_in_graphs && !match->nr_collectives &&
-		view->input.nr_processes > 1) {
+		input->nr_processes > 1) {
 		table_note(table, "No call of NCCL with its communicator and number is recorded.");
 	}
-	view_note_fit(table, view->input.processes, view->input.nr_processes);
+	view_note_fit(table, input->processes, input->nr_processes);
 	free(list);
 	free(ops);
 }
@@ -265,9 +259,6 @@ VIEW(arrivals, 149) = {
 	.is_empty_hidden = true,
 	.title = "Collectives by arrival of their ranks",
 	VIEW_COLUMNS(columns),
-	.uses = &view_communication,
-	.state = {.size = sizeof(struct arrivals_view),
-		.input = offsetof(struct arrivals_view, input),
-		.used = offsetof(struct arrivals_view, communication)},
+	.shows = &view_communication,
 	.fill = fill_arrivals_table,
 };

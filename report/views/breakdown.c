@@ -38,7 +38,6 @@ struct result {
 
 struct breakdown_view {
 	struct view_input input;
-	struct view_used shared;
 	struct rank_waits waits;
 	struct budget budget; /* of the current process */
 	struct part_owners owners;
@@ -76,26 +75,19 @@ static bool has_owners(const struct breakdown_view *view)
 	return !view->input.is_merged && !view->input.is_of_plugin;
 }
 
-static void begin(struct breakdown_view *view, struct process *process, bool has_devices)
+/* Only the GPUs' own view needs devices; without them a pass takes less time. */
+static void begin(void *context, struct process *process)
 {
+	struct breakdown_view *view = context;
+
 	rank_waits_begin(&view->waits);
-	budget_begin(&view->budget, process, has_devices);
+	budget_begin(&view->budget, process, !view->input.is_brief);
 	view->budget.has_late = true;
 	view->budget.has_pauses = view->input.is_of_plugin;
 	view->budget.rank_waits = view->input.waits ? view->input.waits : &view->waits;
 	if (has_owners(view)) {
 		part_owners_begin(&view->owners, &view->budget);
 	}
-}
-
-static void begin_steps(void *context, struct process *process)
-{
-	begin(context, process, false);
-}
-
-static void begin_uses(void *context, struct process *process)
-{
-	begin(context, process, true);
 }
 
 static void enter(void *context, const struct op *op)
@@ -230,17 +222,6 @@ static void get_sums(const void *state, uint64_t *sums)
 	}
 }
 
-/* The state that has gathered, which may be that of a view that this one shares. */
-static struct breakdown_view *gathered(const void *state)
-{
-	struct breakdown_view *view = (struct breakdown_view *)state;
-
-	while (view->shared.state) {
-		view = view->shared.state;
-	}
-	return view;
-}
-
 static void add_steps(const struct result *result, uint64_t *parts)
 {
 	for (size_t i = 0; i < result->nr_steps; i++) {
@@ -253,7 +234,7 @@ static void add_steps(const struct result *result, uint64_t *parts)
 /* Gives the facts of one process: its parts, its launches, then the parts that came later. */
 static void get_parts(const void *state, uint64_t *facts)
 {
-	const struct breakdown_view *view = gathered(state);
+	const struct breakdown_view *view = state;
 	uint64_t parts[NR_BUDGET_PARTS] = {0};
 
 	if (!view->nr_results) {
@@ -530,7 +511,7 @@ static void note_waits(const struct breakdown_view *view, struct table *table)
 
 static void fill_budget(void *state, struct table *table)
 {
-	struct breakdown_view *view = gathered(state);
+	struct breakdown_view *view = state;
 	size_t nr_left_out = 0;
 
 	for (size_t i = 0; i < view->nr_results; i++) {
@@ -612,7 +593,7 @@ static void fill_idle_parts(const struct result *result, struct table *table)
 /* Without a GPU no GPU is idle. */
 static void fill_idle(void *state, struct table *table)
 {
-	struct breakdown_view *view = gathered(state);
+	struct breakdown_view *view = state;
 	size_t nr_left_out = 0;
 
 	for (size_t i = 0; i < view->nr_results; i++) {
@@ -716,23 +697,7 @@ static void fill_uses(void *state, struct table *table)
 	add_notes(view, table);
 }
 
-/* Without devices a pass takes less time; with them it has what both views need. */
-#define TAKES(begins)                                                                 \
-	{                                                                             \
-		.ignores_selection = true, .begin = begins, .enter = enter,           \
-		.enter_wants = budget_wants_covered, .range = on_range, .call = call, \
-		.collection = on_collection, .record = record, .end = end             \
-	}
-
 static const struct scan_want wants[] = {RANK_WAITS_WANTS};
-
-/* When other ranks came, for what the communication of a step was. */
-#define TAKES_WAITS                                                             \
-	{                                                                       \
-		.wants = wants, .nr_wants = sizeof(wants) / sizeof(wants[0]),   \
-		.needs = needs_waits, .on_batch = take_waits, .end = end_waits, \
-		.ignores_selection = true                                       \
-	}
 
 VIEW(breakdown, 260) = {
 	.name = "breakdown",
@@ -743,14 +708,10 @@ VIEW(breakdown, 260) = {
 		 "GPU activity that it launched.",
 	.title = "Step breakdown",
 	VIEW_COLUMNS(steps_columns),
-	VIEW_SHARED_STATE(struct breakdown_view, shared),
-	.shares = &view_gpu_summary,
+	.shows = &view_gpu_summary,
+	.is_brief = true,
 	.merge = {.get_facts = get_sums, .nr_facts = NR_BUDGET_SUMS},
-	.init = init,
-	.scan = TAKES_WAITS,
-	.ops = TAKES(begin_steps),
 	.fill = fill_steps,
-	.fini = fini,
 };
 
 VIEW(budget, 255) = {
@@ -766,15 +727,11 @@ VIEW(budget, 255) = {
 		 "GPU activity that it launched.",
 	.title = "Time budget",
 	VIEW_COLUMNS(budget_columns),
-	VIEW_SHARED_STATE(struct breakdown_view, shared),
-	.shares = &view_breakdown,
+	.shows = &view_gpu_summary,
+	.is_brief = true,
 	.merge = {.get_facts = get_parts,
 		.nr_facts = NR_BUDGET_LONE_PARTS + NR_BUDGET_LAUNCHES + 2},
-	.init = init,
-	.scan = TAKES_WAITS,
-	.ops = TAKES(begin_steps),
 	.fill = fill_budget,
-	.fini = fini,
 };
 
 VIEW(idle, 180) = {
@@ -787,12 +744,9 @@ VIEW(idle, 180) = {
 	.is_empty_hidden = true,
 	.title = "GPU idle time by cause",
 	VIEW_COLUMNS(idle_columns),
-	VIEW_SHARED_STATE(struct breakdown_view, shared),
-	.shares = &view_budget,
-	.init = init,
-	.ops = TAKES(begin_steps),
+	.shows = &view_gpu_summary,
+	.is_brief = true,
 	.fill = fill_idle,
-	.fini = fini,
 };
 
 VIEW(gpu_summary, 270) = {
@@ -807,8 +761,22 @@ VIEW(gpu_summary, 270) = {
 	VIEW_COLUMNS(uses_columns),
 	VIEW_STATE(struct breakdown_view),
 	.init = init,
-	.scan = TAKES_WAITS,
-	.ops = TAKES(begin_uses),
+	/* When other ranks came, for what the communication of a step was. */
+	.scan = {.wants = wants,
+		.nr_wants = sizeof(wants) / sizeof(wants[0]),
+		.needs = needs_waits,
+		.on_batch = take_waits,
+		.end = end_waits,
+		.ignores_selection = true},
+	.ops = {.ignores_selection = true,
+		.begin = begin,
+		.enter = enter,
+		.enter_wants = budget_wants_covered,
+		.range = on_range,
+		.call = call,
+		.collection = on_collection,
+		.record = record,
+		.end = end},
 	.fill = fill_uses,
 	.fini = fini,
 };

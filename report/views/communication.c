@@ -41,6 +41,11 @@ const struct nccl_match *communication_match(struct communication_view *view)
 	return &view->match;
 }
 
+const struct view_input *communication_input(const struct communication_view *view)
+{
+	return &view->input;
+}
+
 const struct nccl_ops *communication_ops(const struct communication_view *view)
 {
 	return &view->ops;

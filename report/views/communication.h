@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The state of the view `communication`, which the view `arrivals` uses too, and the columns that
+ * The state of the view `communication`, which the view `arrivals` shows too, and the columns that
  * both have: how NCCL ran the operations.
  */
 #ifndef REPORT_VIEWS_COMMUNICATION_H
@@ -14,6 +14,7 @@ extern const struct view_class view_communication;
 
 struct communication_view;
 
+const struct view_input *communication_input(const struct communication_view *view);
 const struct nccl_ops *communication_ops(const struct communication_view *view);
 
 /* Puts the times of all operations on one clock, the first time. */

@@ -22,11 +22,6 @@
 
 #define MIN_PROGRAM 12u
 
-struct headline_view {
-	struct view_input input;
-	struct view_used advice;
-};
-
 /* ---- what ran ---- */
 
 static void add_count(struct buf *out, size_t nr, const char *what, const char *plural)
@@ -204,8 +199,7 @@ static void add_shares(struct figure_lines *lines, const struct headline_figures
  * A program without a framework has no shares to show, so its lines of Python stand here. With a
  * framework they follow the shares if no finding says what takes the time.
  */
-static void add_host(
-	struct figure_lines *lines, const struct headline_view *view, const struct verdict *verdict)
+static void add_host(struct figure_lines *lines, const struct verdict *verdict)
 {
 	const struct headline_figures *figures = &verdict->figures;
 
@@ -214,28 +208,28 @@ static void add_host(
 	} else if (figures->has_operators) {
 		add_shares(lines, figures);
 		if (!verdict->nr) {
-			add_python_lines(lines, &view->input);
+			add_python_lines(lines, &verdict->advice.input);
 		}
-	} else if (!add_python_lines(lines, &view->input)) {
+	} else if (!add_python_lines(lines, &verdict->advice.input)) {
 		add_shares(lines, figures);
 	}
 }
 
 /* ---- all of it ---- */
 
-static char *make_lines(
-	const struct headline_view *view, const struct verdict *verdict, size_t width)
+static char *make_lines(const struct verdict *verdict, size_t width)
 {
 	const struct headline_figures *figures = &verdict->figures;
 	struct figure_lines lines = {.width = width ? width : SIZE_MAX};
 
 	add_run(&lines, figures);
-	headline_add_losses(&lines, figures, view->input.processes, view->input.nr_processes);
+	headline_add_losses(&lines, figures, verdict->advice.input.processes,
+		verdict->advice.input.nr_processes);
 	headline_add_step(&lines, figures);
 	if (figures->has_parts && figures->parts_ns && figures->has_gpu) {
 		headline_add_gpu_shares(&lines, figures);
 	} else {
-		add_host(&lines, view, verdict);
+		add_host(&lines, verdict);
 	}
 	headline_add_outliers(&lines, figures);
 	add_flops(&lines, figures);
@@ -265,8 +259,8 @@ static void fill_findings(const struct verdict *verdict, struct table_cell *cell
 
 static void fill(void *state, struct table *table)
 {
-	struct headline_view *view = state;
-	struct verdict *verdict = view->advice.state;
+	struct verdict *verdict = state;
+	const struct view_input *input = &verdict->advice.input;
 	struct table_cell *cells;
 	struct buf program = {0};
 	uint64_t nr_incomplete = 0;
@@ -282,16 +276,16 @@ static void fill(void *state, struct table *table)
 	buf_fini(&program);
 	headline_fill(&verdict->figures, cells);
 	fill_findings(verdict, &cells[HEADLINE_FINDINGS]);
-	for (size_t i = 0; i < view->input.nr_processes; i++) {
+	for (size_t i = 0; i < input->nr_processes; i++) {
 		const struct headline_process *at = &verdict->headline.processes[i];
 
-		nr_incomplete += !process_is_complete(view->input.processes[i]) ||
+		nr_incomplete += !process_is_complete(input->processes[i]) ||
 				 (at->is_main && budget_has_lost(&at->launches));
 	}
 	table_set_integer(&cells[HEADLINE_INCOMPLETE], nr_incomplete);
 	table->is_figure_only = true;
-	table->figure = make_lines(view, verdict, view->input.line_width);
-	lines = make_lines(view, verdict, 0);
+	table->figure = make_lines(verdict, input->line_width);
+	lines = make_lines(verdict, 0);
 	table->figure_json = figure_lines_json(lines);
 	free(lines);
 }
@@ -311,9 +305,8 @@ VIEW(headline, 5) = {
 	.is_default = true,
 	.title = "Headline",
 	VIEW_COLUMNS(headline_columns),
-	VIEW_SHARED_STATE(struct headline_view, advice),
-	.uses = &view_advice,
-	.uses_briefly = true,
+	.shows = &view_advice,
+	.is_brief = true,
 	.fill = fill,
 };
 
@@ -349,7 +342,7 @@ static const struct table_column finding_columns[] = {
 
 static void fill_table(void *state, struct table *table)
 {
-	struct verdict *verdict = ((struct headline_view *)state)->advice.state;
+	struct verdict *verdict = state;
 
 	verdict_find(verdict);
 	for (size_t i = 0; i < verdict->nr; i++) {
@@ -384,7 +377,6 @@ VIEW(findings, 6) = {
 		 "screen.",
 	.title = "Findings",
 	VIEW_COLUMNS(finding_columns),
-	VIEW_SHARED_STATE(struct headline_view, advice),
-	.uses = &view_advice,
+	.shows = &view_advice,
 	.fill = fill_table,
 };

@@ -14,17 +14,6 @@
 #define NR_ROWS (NR_ALLOC_CATEGORIES + 1u)
 #define UNKNOWN NR_ALLOC_CATEGORIES
 
-/* The state of the other views. */
-struct other_view {
-	struct view_input input;
-	struct view_used in_use;
-};
-
-static const struct memory_in_use *in_use_of(const void *state)
-{
-	return ((const struct other_view *)state)->in_use.state;
-}
-
 /* Returns the bytes in use of a category; NR_ALLOC_CATEGORIES: of those without one. */
 static uint64_t bytes_of(const struct memory_sample *sample, unsigned int category)
 {
@@ -345,7 +334,7 @@ static void note_place(struct table *table, const struct memory_in_use *all, uin
 
 static void fill_categories(void *state, struct table *table)
 {
-	const struct memory_in_use *all = in_use_of(state);
+	const struct memory_in_use *all = state;
 	bool has_unknown = false;
 
 	for (uint32_t i = 0; i < all->scan.memory.nr_places; i++) {
@@ -365,11 +354,6 @@ static void fill_categories(void *state, struct table *table)
 	note_blocks(table, all);
 }
 
-#define OF_MEMORY_CURVE                                                                  \
-	.uses = &view_memory_curve, .state = {.size = sizeof(struct other_view),         \
-					    .input = offsetof(struct other_view, input), \
-					    .used = offsetof(struct other_view, in_use)}
-
 VIEW(memory_categories, 371) = {
 	.name = "memory-categories",
 	.subject = VIEW_ABOUT_MEMORY,
@@ -387,7 +371,7 @@ VIEW(memory_categories, 371) = {
 	.is_empty_hidden = true,
 	.title = "Memory by category",
 	VIEW_COLUMNS(category_columns),
-	OF_MEMORY_CURVE,
+	.shows = &view_memory_curve,
 	.fill = fill_categories,
 };
 
@@ -430,7 +414,7 @@ static uint32_t nobody(void)
 
 static void fill_peak(void *state, struct table *table)
 {
-	const struct memory_in_use *all = in_use_of(state);
+	const struct memory_in_use *all = state;
 	bool has_modules = false;
 
 	for (const struct memory_peak_row *row = all->peak_rows; row; row = row->hh.next) {
@@ -465,7 +449,7 @@ VIEW(memory_peak, 372) = {
 	.is_empty_hidden = true,
 	.title = "Memory in use at the peak",
 	VIEW_COLUMNS(peak_columns),
-	OF_MEMORY_CURVE,
+	.shows = &view_memory_curve,
 	.fill = fill_peak,
 };
 
@@ -589,7 +573,7 @@ static void note_at(struct table *table, const struct memory_in_use *all, uint32
 
 static void fill_blocks(void *state, struct table *table)
 {
-	const struct memory_in_use *all = in_use_of(state);
+	const struct memory_in_use *all = state;
 	bool has_modules = false;
 
 	for (uint32_t i = 0; i < all->nr_places; i++) {
@@ -628,6 +612,6 @@ VIEW(memory_blocks, 373) = {
 	.is_empty_hidden = true,
 	.title = "Largest blocks in use",
 	VIEW_COLUMNS(block_columns),
-	OF_MEMORY_CURVE,
+	.shows = &view_memory_curve,
 	.fill = fill_blocks,
 };

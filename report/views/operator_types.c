@@ -33,7 +33,6 @@ struct row {
 
 struct operator_types_view {
 	struct view_input input;
-	struct view_used shared;
 	struct row *rows;	       /* types and singles */
 	struct row *recent[NR_RECENT]; /* singles found last, by a hash of the key; or NULL */
 	struct process *process;
@@ -396,9 +395,6 @@ VIEW(single_operators, 71) = {
 	.is_empty_hidden = true,
 	.title = "Single operators",
 	VIEW_COLUMNS(columns),
-	VIEW_SHARED_STATE(struct operator_types_view, shared),
-	.shares = &view_operator_types,
-	.ops = {.begin = begin, .op = on_op, .replay = on_replay},
+	.shows = &view_operator_types,
 	.fill = fill_singles,
-	.fini = fini,
 };

@@ -29,7 +29,6 @@ static const struct {
 struct utilization_view {
 	struct utilization usage;
 	struct view_input input;
-	struct view_used shared;
 };
 
 static const struct scan_want wants[] = {UTILIZATION_WANTS};
@@ -425,9 +424,6 @@ VIEW(utilization_time, 450) = {
 	.counts_launches = true,
 	.title = "Utilization over time",
 	VIEW_COLUMNS(time_columns),
-	VIEW_SHARED_STATE(struct utilization_view, shared),
-	.shares = &view_utilization,
-	.scan = {wants, 1, NULL, begin, on_batch, end, true, on_activity},
+	.shows = &view_utilization,
 	.fill = fill_time,
-	.fini = fini,
 };
