@@ -17,9 +17,9 @@
 #include "report/comm/job_clock.h"
 #include "report/util/text.h"
 
-/* A state, and the view that gathers it. */
+/* A state, the view that gathers it, and the first that shows it. */
 struct owner {
-	const struct view_class *class;
+	const struct view_class *class, *first;
 	void *state;
 	bool counts_launches; /* a view that shows the state wants the launches */
 };
@@ -61,7 +61,10 @@ static bool is_brief(
 	return true;
 }
 
-/* Makes the states; returns how many there are, and them with their views in `owners`. */
+/*
+ * Makes the states; returns how many there are, and them with their views in `owners`. A view that
+ * is named twice gathers twice, since its table may take what it gathered.
+ */
 static size_t create_states(const struct view_input *input, const struct view_class *const *classes,
 	size_t nr_classes, void **states, struct owner *owners)
 {
@@ -71,11 +74,12 @@ static size_t create_states(const struct view_input *input, const struct view_cl
 		const struct view_class *class = view_owner(classes[i]);
 		size_t at = 0;
 
-		while (at < nr && owners[at].class != class) {
+		while (at < nr && (owners[at].class != class || owners[at].first == classes[i])) {
 			at++;
 		}
 		if (at == nr) {
 			owners[nr].class = class;
+			owners[nr].first = classes[i];
 			owners[nr++].state =
 				create(class, input, is_brief(classes, nr_classes, class));
 		}

@@ -115,6 +115,8 @@ golden small.nvprof.csv "$report" --style nvprof --format csv $small
 golden small.nvprof.traces "$report" --style nvprof --view gpu-trace,api-trace $small
 golden small.nvprof.traces.csv "$report" --style nvprof --view gpu-trace,api-trace --format csv $small
 golden small.nsys "$report" --style nsys $small
+# Tables take the events that views have kept for them, also where a report is named twice.
+golden small.nsys.twice "$report" --report cuda_gpu_trace,cuda_api_trace,cuda_gpu_trace,cuda_api_trace $small
 golden small.nsys.csv "$report" --style nsys --format csv $small
 golden small.reports "$report" --report cuda_gpu_trace,cuda_api_trace,cuda_kern_exec_sum:base,cuda_kern_exec_trace $small
 golden small.ranges "$report" --report nvtx_pushpop_trace,nvtx_kern_sum,nvtx_gpu_proj_sum --format json $small
