@@ -34,6 +34,7 @@
 #include "report/model/select.h"
 #include "report/ops/loop.h"
 #include "report/util/buf.h"
+#include "report/util/sort.h"
 
 /* ---- what is known of calls ---- */
 
@@ -242,13 +243,6 @@ static void close_step(struct budget *budget)
 	set_closing(budget);
 }
 
-static int by_time(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 #define NR_SAMPLES 255u
 
 /* Estimates from samples a time that about half of the activities end after. */
@@ -260,7 +254,7 @@ static uint64_t middle_of(const struct budget *budget)
 	for (size_t i = 0; i < nr; i++) {
 		ends[i] = budget_sweep_work(budget, i * (budget->nr_works / nr))->end;
 	}
-	qsort(ends, nr, sizeof(ends[0]), by_time);
+	qsort(ends, nr, sizeof(ends[0]), by_u64);
 	return nr ? ends[nr / 2] : 0;
 }
 

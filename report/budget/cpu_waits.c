@@ -9,6 +9,7 @@
 #include "report/model/scan.h"
 #include "report/ops/loop.h"
 #include "report/util/buf.h"
+#include "report/util/sort.h"
 
 struct point {
 	uint64_t time_ns, value;
@@ -201,23 +202,15 @@ void cpu_waits_destroy(struct cpu_waits *waits)
 /* Returns the value at a time: before the first point that of the first, and so at the end. */
 static double value_at(const struct series *series, uint64_t time_ns)
 {
-	size_t low = 0, high = series->nr;
 	const struct point *a, *b;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (series->points[middle].time_ns < time_ns) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
+	BISECT(at, 0, series->nr, series->points[at].time_ns < time_ns);
+	if (!at || at == series->nr) {
+		return series->nr ? (double)series->points[at ? at - 1 : 0].value : 0;
 	}
-	if (!low || low == series->nr) {
-		return series->nr ? (double)series->points[low ? low - 1 : 0].value : 0;
-	}
-	a = &series->points[low - 1];
-	b = &series->points[low];
+	a = &series->points[at - 1];
+	b = &series->points[at];
 	return (double)a->value + (double)(b->value - a->value) * (double)(time_ns - a->time_ns) /
 					  (double)(b->time_ns - a->time_ns);
 }

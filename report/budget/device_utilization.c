@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "report/util/buf.h"
-#include "report/util/natural_sort.h"
+#include "report/util/sort.h"
 
 /* A kernel begins or ends. */
 struct edge {

@@ -13,6 +13,7 @@
 #include "report/comm/sanity.h"
 #include "report/model/device_records.h"
 #include "report/model/select.h"
+#include "report/util/sort.h"
 #include "report/util/string_pool.h"
 
 struct launch_name launch_name_of(uint32_t name)
@@ -142,18 +143,10 @@ static void on_batch(void *context, struct process *process, const struct batch 
 /* Does the next mark after a call say that a capture is under way? */
 static bool is_capturing(const struct launch_counts *counts, uint64_t end)
 {
-	size_t low = 0, high = counts->nr_marks;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (counts->marks[middle].end <= end) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low < counts->nr_marks && counts->marks[low].is_end;
+	BISECT(at, 0, counts->nr_marks, counts->marks[at].end <= end);
+	return at < counts->nr_marks && counts->marks[at].is_end;
 }
 
 /* Counts the launch of a call. Several calls may share a correlation ID; one of them launched the

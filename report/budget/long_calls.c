@@ -10,6 +10,7 @@
 #include "report/budget/call_state.h"
 #include "report/util/buf.h"
 #include "report/util/idset.h"
+#include "report/util/sort.h"
 
 /* Calls of the same kind take at least one in so many of each other's time. */
 #define SAME_KIND 4u
@@ -190,20 +191,12 @@ void long_calls_fini(struct long_calls *calls)
 
 bool long_calls_has_startup(const struct long_calls *calls, uint64_t begin, uint32_t name)
 {
-	size_t low = 0, high = calls->nr;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (calls->items[middle].begin < begin) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	for (; low < calls->nr && calls->items[low].begin == begin; low++) {
-		if (calls->items[low].name == name) {
-			return calls->items[low].is_startup;
+	BISECT(at, 0, calls->nr, calls->items[at].begin < begin);
+	for (; at < calls->nr && calls->items[at].begin == begin; at++) {
+		if (calls->items[at].name == name) {
+			return calls->items[at].is_startup;
 		}
 	}
 	return false;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "report/util/buf.h"
+#include "report/util/sort.h"
 
 bool cpu_samples_have_kernel(const struct process *process)
 {
@@ -47,18 +48,10 @@ void timed_samples_sort(struct timed_samples *samples)
 
 size_t timed_samples_from(const struct timed_samples *samples, uint64_t time_ns)
 {
-	size_t low = 0, high = samples->nr;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (samples->all[middle].time_ns < time_ns) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	BISECT(at, 0, samples->nr, samples->all[at].time_ns < time_ns);
+	return at;
 }
 
 void timed_samples_fini(struct timed_samples *samples)

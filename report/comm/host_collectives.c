@@ -16,6 +16,7 @@
 #include "report/ops/phase.h"
 #include "report/util/buf.h"
 #include "report/model/select.h"
+#include "report/util/sort.h"
 #include "report/util/text.h"
 
 const char *const host_collective_names[] = {[HOST_COLLECTIVE_GLOO] = "gloo",
@@ -294,17 +295,12 @@ void host_collective_read(struct nccl_ops *ops, struct process *process)
 
 /* ---- matching ---- */
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int compare_kinds(const struct nccl_op *x, const struct nccl_op *y)
 {
-	int order = compare(x->library, y->library);
+	int order = compare_u64(x->library, y->library);
 
-	order = order ? order : compare(x->kind, y->kind);
-	return order ? order : compare(x->bytes, y->bytes);
+	order = order ? order : compare_u64(x->kind, y->kind);
+	return order ? order : compare_u64(x->bytes, y->bytes);
 }
 
 static int by_time(const void *a, const void *b)
@@ -312,9 +308,9 @@ static int by_time(const void *a, const void *b)
 	const struct nccl_op *x = a, *y = b;
 	int order = compare_kinds(x, y);
 
-	order = order ? order : compare(x->process, y->process);
-	order = order ? order : compare(x->begin_ns, y->begin_ns);
-	return order ? order : compare(x->id, y->id);
+	order = order ? order : compare_u64(x->process, y->process);
+	order = order ? order : compare_u64(x->begin_ns, y->begin_ns);
+	return order ? order : compare_u64(x->id, y->id);
 }
 
 static int by_number(const void *a, const void *b)
@@ -322,8 +318,8 @@ static int by_number(const void *a, const void *b)
 	const struct nccl_op *x = a, *y = b;
 	int order = compare_kinds(x, y);
 
-	order = order ? order : compare(x->sequence, y->sequence);
-	return order ? order : compare(x->process, y->process);
+	order = order ? order : compare_u64(x->sequence, y->sequence);
+	return order ? order : compare_u64(x->process, y->process);
 }
 
 /*

@@ -11,6 +11,7 @@
 #include "report/model/select.h"
 #include "report/ops/phase.h"
 #include "report/util/buf.h"
+#include "report/util/sort.h"
 
 #define KERNEL_MASK                                                                        \
 	(COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_place) | \
@@ -74,19 +75,13 @@ void nccl_graph_fini(struct nccl_graph *graph)
 /* The first node of the thread from a tick on, or what follows. */
 static size_t first_from(const struct nccl_graph *graph, uint32_t thread, uint64_t tick)
 {
-	size_t low = 0, high = graph->nodes.nr_nodes;
+	const struct graph_node *const *nodes = graph->created;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct graph_node *node = graph->created[middle];
-
-		if (node->thread < thread || (node->thread == thread && node->tick < tick)) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	BISECT(at, 0, graph->nodes.nr_nodes,
+		nodes[at]->thread < thread ||
+			(nodes[at]->thread == thread && nodes[at]->tick < tick));
+	return at;
 }
 
 static bool is_between(const struct nccl_graph *graph, size_t at, uint32_t thread, uint64_t end)
@@ -171,19 +166,11 @@ static int by_correlation(const void *a, const void *b)
 static void add_launch(
 	struct nccl_graph *graph, struct replays *replays, uint64_t correlation, uint64_t tick)
 {
-	size_t low = 0, high = replays->nr;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (replays->items[middle].correlation < correlation) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	for (; low < replays->nr && replays->items[low].correlation == correlation; low++) {
-		struct replay *replay = &replays->items[low];
+	BISECT(at, 0, replays->nr, replays->items[at].correlation < correlation);
+	for (; at < replays->nr && replays->items[at].correlation == correlation; at++) {
+		struct replay *replay = &replays->items[at];
 		const struct graph_node *node = graph_nodes_find(&graph->nodes, replay->node, tick);
 		size_t created = node ? (size_t)(node - graph->nodes.nodes) : 0;
 

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "report/comm/nccl_names.h"
+#include "report/util/sort.h"
 
 /* ---- clocks ---- */
 
@@ -77,13 +78,6 @@ static void improve(struct nccl_clock *clock, double most_off)
 	clock->offset_ns += y_sum / n - slope * (x_sum / n);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Returns the quantile of the distances. */
 static double quantile(const struct nccl_clock *clock, double share)
 {
@@ -93,7 +87,7 @@ static double quantile(const struct nccl_clock *clock, double share)
 	for (size_t i = 0; i < clock->nr_points; i++) {
 		all[i] = fabs(distance(clock, &clock->points[i]));
 	}
-	qsort(all, clock->nr_points, sizeof(*all), by_value);
+	qsort(all, clock->nr_points, sizeof(*all), by_double);
 	found = all[(size_t)(share * (double)(clock->nr_points - 1))];
 	free(all);
 	return found;
@@ -333,11 +327,6 @@ struct others {
 	uint32_t nr;
 };
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static bool is_same_transfer(const struct nccl_side *a, const struct nccl_side *b)
 {
 	return a->key == b->key && a->from == b->from && a->to == b->to &&
@@ -348,13 +337,13 @@ static bool is_same_transfer(const struct nccl_side *a, const struct nccl_side *
 static int compare_sides(const void *a, const void *b)
 {
 	const struct nccl_side *x = a, *y = b;
-	int order = compare(x->key, y->key);
+	int order = compare_u64(x->key, y->key);
 
-	order = order ? order : compare((uint32_t)x->from, (uint32_t)y->from);
-	order = order ? order : compare((uint32_t)x->to, (uint32_t)y->to);
-	order = order ? order : compare(x->sequence, y->sequence);
-	order = order ? order : compare(x->is_receive, y->is_receive);
-	return order ? order : compare(x->op, y->op);
+	order = order ? order : compare_u64((uint32_t)x->from, (uint32_t)y->from);
+	order = order ? order : compare_u64((uint32_t)x->to, (uint32_t)y->to);
+	order = order ? order : compare_u64(x->sequence, y->sequence);
+	order = order ? order : compare_u64(x->is_receive, y->is_receive);
+	return order ? order : compare_u64(x->op, y->op);
 }
 
 static void add(struct nccl_pairs *pairs, const struct nccl_side *send, const uint32_t *places)
@@ -475,12 +464,12 @@ struct found {
 static int compare_ops(const void *a, const void *b)
 {
 	const struct nccl_op *x = a, *y = b;
-	int order = compare(!nccl_op_is_numbered(x), !nccl_op_is_numbered(y));
+	int order = compare_u64(!nccl_op_is_numbered(x), !nccl_op_is_numbered(y));
 
-	order = order ? order : compare(x->key, y->key);
-	order = order ? order : compare(x->sequence, y->sequence);
-	order = order ? order : compare((uint32_t)x->rank, (uint32_t)y->rank);
-	return order ? order : compare(x->process, y->process);
+	order = order ? order : compare_u64(x->key, y->key);
+	order = order ? order : compare_u64(x->sequence, y->sequence);
+	order = order ? order : compare_u64((uint32_t)x->rank, (uint32_t)y->rank);
+	return order ? order : compare_u64(x->process, y->process);
 }
 
 /* Ranks may group calls differently; then sizes do not compare. */

@@ -20,6 +20,7 @@
 #include "report/util/buf.h"
 #include "report/ops/phase.h"
 #include "report/model/select.h"
+#include "report/util/sort.h"
 
 /* ---- launches ---- */
 
@@ -69,23 +70,15 @@ static bool ends_before(const struct nccl_span *span, uint32_t thread, uint64_t 
 static size_t find_end(struct nccl_launches *launches, uint32_t thread, uint64_t correlation)
 {
 	const struct nccl_span *spans = launches->spans;
-	size_t low = 0, high = launches->nr_spans, last = launches->last_span;
+	size_t last = launches->last_span;
 
 	if ((!last || ends_before(&spans[last - 1], thread, correlation)) &&
-		(last == high || !ends_before(&spans[last], thread, correlation))) {
+		(last == launches->nr_spans || !ends_before(&spans[last], thread, correlation))) {
 		return last;
 	}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ends_before(&spans[middle], thread, correlation)) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	launches->last_span = low;
-	return low;
+	BISECT(last, 0, launches->nr_spans, ends_before(&spans[last], thread, correlation));
+	launches->last_span = last;
+	return last;
 }
 
 /* One subtraction tests both bounds: `after` < id <= `last`; IDs may wrap. */
@@ -170,17 +163,9 @@ size_t nccl_launches_find(struct nccl_launches *launches, uint64_t correlation)
 		low = last;
 		high = is_next ? last + 1 : high;
 	}
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (items[middle].correlation <= correlation) {
-			low = middle;
-		} else {
-			high = middle;
-		}
-	}
-	launches->last = low;
-	return items[low].correlation == correlation ? items[low].op : NCCL_LAUNCH_NONE;
+	BISECT(last, low + 1, high, items[last].correlation <= correlation);
+	launches->last = --last;
+	return items[last].correlation == correlation ? items[last].op : NCCL_LAUNCH_NONE;
 }
 
 /* ---- operations ---- */

@@ -16,6 +16,7 @@
 #include "report/util/buf.h"
 #include "report/comm/job_clock.h"
 #include "report/util/numbers.h"
+#include "report/util/sort.h"
 
 /* ---- one process ---- */
 
@@ -228,11 +229,6 @@ static bool has_activities(const struct process *process)
 
 /* ---- hosts and jobs ---- */
 
-static int compare_texts(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /*
  * Counts the different values of a fact. If there are several, starts a line with "the processes
  * belong to N of_what (A, B)".
@@ -250,7 +246,7 @@ static size_t add_values(
 			values[nr++] = value;
 		}
 	}
-	qsort(values, nr, sizeof(*values), compare_texts);
+	qsort(values, nr, sizeof(*values), by_string);
 	for (size_t i = 0; i < nr; i++) {
 		if (!i || strcmp(values[i], values[nr_values - 1]) != 0) {
 			values[nr_values++] = values[i];

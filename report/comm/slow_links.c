@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "report/util/buf.h"
+#include "report/util/sort.h"
 
 #define MIN_OWN	 4u /* steps: of fewer, none is slower than the others */
 #define MIN_LATE 2u /* steps: a single one is no pattern */
@@ -27,35 +28,23 @@ struct cell {
 	bool is_compared[NR_NETWORK_BASES];
 };
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static int compare_paths(const struct transfer_path *x, const struct transfer_path *y)
 {
-	int order = compare(x->key, y->key);
+	int order = compare_u64(x->key, y->key);
 
-	order = order ? order : compare((uint32_t)x->a, (uint32_t)y->a);
-	return order ? order : compare((uint32_t)x->b, (uint32_t)y->b);
+	order = order ? order : compare_u64((uint32_t)x->a, (uint32_t)y->a);
+	return order ? order : compare_u64((uint32_t)x->b, (uint32_t)y->b);
 }
 
 /* Are they equal? */
 static int compare_kinds(const struct transfer *x, const struct transfer *y)
 {
-	int order = compare(x->kind, y->kind);
+	int order = compare_u64(x->kind, y->kind);
 
-	order = order ? order : compare(x->bytes, y->bytes);
-	order = order ? order : compare(x->nr_calls, y->nr_calls);
-	order = order ? order : compare(x->nr_ranks, y->nr_ranks);
-	return order ? order : compare(x->spans_hosts, y->spans_hosts);
+	order = order ? order : compare_u64(x->bytes, y->bytes);
+	order = order ? order : compare_u64(x->nr_calls, y->nr_calls);
+	order = order ? order : compare_u64(x->nr_ranks, y->nr_ranks);
+	return order ? order : compare_u64(x->spans_hosts, y->spans_hosts);
 }
 
 static int by_path_kind_step(const void *a, const void *b)
@@ -64,7 +53,7 @@ static int by_path_kind_step(const void *a, const void *b)
 	int order = compare_paths(&x->path, &y->path);
 
 	order = order ? order : compare_kinds(x, y);
-	return order ? order : compare(x->step, y->step);
+	return order ? order : compare_u64(x->step, y->step);
 }
 
 /* Cells begin with their transfer. */
@@ -73,7 +62,7 @@ static int by_kind_step(const void *a, const void *b)
 	const struct transfer *x = a, *y = b;
 	int order = compare_kinds(x, y);
 
-	return order ? order : compare(x->step, y->step);
+	return order ? order : compare_u64(x->step, y->step);
 }
 
 static int by_path_kind(const void *a, const void *b)
@@ -89,7 +78,7 @@ static int by_path_step(const void *a, const void *b)
 	const struct transfer *x = a, *y = b;
 	int order = compare_paths(&x->path, &y->path);
 
-	return order ? order : compare(x->step, y->step);
+	return order ? order : compare_u64(x->step, y->step);
 }
 
 static int by_path(const void *a, const void *b)
@@ -147,7 +136,7 @@ static int64_t *sort_times(const struct cell *cells, size_t nr)
 	for (size_t i = 0; i < nr; i++) {
 		times[i] = cells[i].transfer.transfer_ns;
 	}
-	qsort(times, nr, sizeof(*times), by_value);
+	qsort(times, nr, sizeof(*times), by_i64);
 	return times;
 }
 

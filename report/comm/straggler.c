@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "report/util/buf.h"
+#include "report/util/sort.h"
 
 #define LATE_PARTS	   20 /* a delay below a 20th of the step does not count */
 #define SLOW_CLOCK_PERCENT 95
@@ -42,17 +43,10 @@ static int by_step(const void *a, const void *b)
 	return (x->step > y->step) - (x->step < y->step);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Takes the index of `own` out of the sorted values, rather than copying the rest. */
 int64_t straggler_median_of_others(const int64_t *sorted, size_t nr, int64_t own)
 {
-	const int64_t *place = bsearch(&own, sorted, nr, sizeof(*sorted), by_value);
+	const int64_t *place = bsearch(&own, sorted, nr, sizeof(*sorted), by_i64);
 	size_t at = (size_t)(place - sorted), left = (nr - 2) / 2, right = (nr - 1) / 2;
 
 	left += left >= at;
@@ -69,7 +63,7 @@ static void compare(struct member *members, size_t nr)
 		for (size_t i = 0; i < nr; i++) {
 			values[i] = members[i].of->ns[figure];
 		}
-		qsort(values, nr, sizeof(*values), by_value);
+		qsort(values, nr, sizeof(*values), by_i64);
 		for (size_t i = 0; i < nr; i++) {
 			struct straggler_step *step = members[i].of;
 
@@ -213,7 +207,7 @@ static bool has_slow_clock(
 	if (straggler->clock_mhz && nr_known > 1) {
 		int64_t own = (int64_t)straggler->clock_mhz;
 
-		qsort(clocks, nr_known, sizeof(*clocks), by_value);
+		qsort(clocks, nr_known, sizeof(*clocks), by_i64);
 		is_slow = own * 100 <
 			  straggler_median_of_others(clocks, nr_known, own) * SLOW_CLOCK_PERCENT;
 	}

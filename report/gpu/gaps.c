@@ -11,6 +11,7 @@
 
 #include "report/util/buf.h"
 #include "report/util/heap.h"
+#include "report/util/sort.h"
 
 static uint64_t length_of(const struct gap *gap)
 {
@@ -104,7 +105,7 @@ static bool ends_before(const struct gap *gap, uint32_t device, uint64_t ns)
  */
 static size_t find_from(struct gaps *gaps, uint32_t device, uint64_t ns)
 {
-	size_t low = 0, high = gaps->nr;
+	size_t low = 0, high = gaps->nr, at;
 
 	if (gaps->found < high && !ends_before(&gaps->items[gaps->found], device, ns)) {
 		high = gaps->found;
@@ -116,17 +117,9 @@ static size_t find_from(struct gaps *gaps, uint32_t device, uint64_t ns)
 		}
 		high = gaps->found - step;
 	}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ends_before(&gaps->items[middle], device, ns)) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	gaps->found = low;
-	return low;
+	BISECT(at, low, high, ends_before(&gaps->items[at], device, ns));
+	gaps->found = at;
+	return at;
 }
 
 static uint64_t common(uint64_t begin, uint64_t end, uint64_t from, uint64_t to)

@@ -18,6 +18,7 @@
 #include "report/model/time_axis.h"
 #include "report/util/hash.h"
 #include "report/util/heap.h"
+#include "report/util/sort.h"
 
 struct memory_part {
 	unsigned int number;
@@ -224,18 +225,10 @@ static void make_samples(struct memory_in_use *all, uint32_t number)
 /* The first sample at or after a tick. */
 static size_t first_sample(const struct memory_in_use_place *place, uint64_t tick)
 {
-	size_t low = 0, high = place->nr_samples;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (place->samples[middle].total.tick < tick) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	BISECT(at, 0, place->nr_samples, place->samples[at].total.tick < tick);
+	return at;
 }
 
 static bool is_smaller(const void *a, const void *b)

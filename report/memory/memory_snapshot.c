@@ -14,6 +14,7 @@
 #include "report/model/process_tree.h"
 #include "report/model/scan.h"
 #include "report/model/select.h"
+#include "report/util/sort.h"
 #include "report/util/string_pool.h"
 
 /* Segments that nobody saw are as large as the driver's smallest mapping. */
@@ -312,18 +313,11 @@ struct sweep {
 /* Returns the index of the first segment at or above the address. */
 static size_t first_segment(const struct sweep *sweep, uint64_t address)
 {
-	size_t low = 0, high = sweep->nr_segments;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (sweep->snapshot->segments[sweep->segments[middle]].address < address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	BISECT(at, 0, sweep->nr_segments,
+		sweep->snapshot->segments[sweep->segments[at]].address < address);
+	return at;
 }
 
 static void remove_segment(struct sweep *sweep, size_t at, uint64_t tick)
@@ -495,18 +489,10 @@ static void keep_blocks(struct sweep *sweep)
 /* The first block in use at or above the address. */
 static size_t first_block(const struct memory_snapshot *snapshot, uint64_t address)
 {
-	size_t low = 0, high = snapshot->nr_blocks;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (snapshot->blocks[middle]->address < address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	BISECT(at, 0, snapshot->nr_blocks, snapshot->blocks[at]->address < address);
+	return at;
 }
 
 /* Blocks of a damaged stream may overlap, and reach beyond their segment. */

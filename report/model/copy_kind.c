@@ -13,6 +13,7 @@
 
 #include "report/model/api.h"
 #include "report/util/buf.h"
+#include "report/util/sort.h"
 
 /*
  * Addresses are reused, so many dead lives may stand below an address: the search gives up after
@@ -172,19 +173,11 @@ static uint32_t memory_kind(uint8_t space)
  */
 uint32_t address_kinds_find(const struct address_kinds *pointers, uint64_t address, uint64_t tick)
 {
-	size_t low = 0, high = pointers->nr_lives;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (pointers->lives[middle].address <= address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	for (size_t steps = 0; low-- > 0 && steps < MAX_STEPS; steps++) {
-		const struct life *life = &pointers->lives[low];
+	BISECT(at, 0, pointers->nr_lives, pointers->lives[at].address <= address);
+	for (size_t steps = 0; at-- > 0 && steps < MAX_STEPS; steps++) {
+		const struct life *life = &pointers->lives[at];
 
 		if (address < life->end && life->born <= tick && tick < life->died) {
 			return memory_kind(life->space);

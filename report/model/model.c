@@ -17,6 +17,7 @@
 #include "report/util/buf.h"
 #include "report/util/code_symbols.h"
 #include "report/stream/rings.h"
+#include "report/util/sort.h"
 
 /* ---- names ---- */
 
@@ -835,18 +836,10 @@ uint32_t process_clock(const struct process *process)
 
 size_t process_steps_begun(const struct process *process, uint64_t tick)
 {
-	size_t low = 0, high = process->nr_steps;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (process->steps[middle].tick <= tick) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	BISECT(at, 0, process->nr_steps, process->steps[at].tick <= tick);
+	return at;
 }
 
 /* ---- losses ---- */

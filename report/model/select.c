@@ -17,6 +17,7 @@
 #include "report/util/buf.h"
 #include "report/util/hash.h"
 #include "report/model/ranges.h"
+#include "report/util/sort.h"
 
 /* ---- NVTX rows ---- */
 
@@ -302,18 +303,10 @@ static void find_spans(struct select *select, const struct select_options *optio
 static bool has_tick(const struct select *select, uint64_t tick)
 {
 	const struct interval *items = select->spans.items;
-	size_t low = 0, high = select->spans.nr;
+	size_t at;
 
-	while (low < high) { /* the first that begins later */
-		size_t middle = low + (high - low) / 2;
-
-		if (items[middle].begin <= tick) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low && tick < items[low - 1].end;
+	BISECT(at, 0, select->spans.nr, items[at].begin <= tick);
+	return at && tick < items[at - 1].end;
 }
 
 static void add_calls(struct select *select, struct idset *called, const struct batch *batch)

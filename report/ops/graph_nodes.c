@@ -11,6 +11,7 @@
 
 #include "report/stream/stream.h"
 #include "report/util/buf.h"
+#include "report/util/sort.h"
 
 #define NO_NODE UINT32_MAX
 
@@ -77,19 +78,12 @@ static int by_time(const void *a, const void *b)
 /* The last link of a node up to a tick, NULL if there is none. */
 static struct graph_link *find_link(const struct graph_nodes *graphs, uint64_t node, uint64_t tick)
 {
-	size_t low = 0, high = graphs->nr_links;
+	struct graph_link *links = graphs->links;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct graph_link *link = &graphs->links[middle];
-
-		if (link->node < node || (link->node == node && link->tick <= tick)) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low && graphs->links[low - 1].node == node ? &graphs->links[low - 1] : NULL;
+	BISECT(at, 0, graphs->nr_links,
+		links[at].node < node || (links[at].node == node && links[at].tick <= tick));
+	return at && links[at - 1].node == node ? &links[at - 1] : NULL;
 }
 
 /*
@@ -349,18 +343,10 @@ const struct graph_capture *graph_nodes_capture(
 	const struct graph_nodes *graphs, uint64_t tick, uint32_t thread)
 {
 	const struct graph_capture *found = NULL;
-	size_t low = 0, high = graphs->nr_captures;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (graphs->captures[middle].begin <= tick) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	for (size_t i = low; i-- > 0 && graphs->captures[i].last_end >= tick;) {
+	BISECT(at, 0, graphs->nr_captures, graphs->captures[at].begin <= tick);
+	for (size_t i = at; i-- > 0 && graphs->captures[i].last_end >= tick;) {
 		const struct graph_capture *capture = &graphs->captures[i];
 
 		if (tick > capture->end) {

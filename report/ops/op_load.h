@@ -14,6 +14,7 @@
 
 #include "report/model/model.h"
 #include "report/ops/op_launch.h"
+#include "report/util/sort.h"
 
 /*
  * Events of operators, calls, allocations and ranges, and a sort by their ends.
@@ -84,10 +85,9 @@ struct op_sort_key {
 
 /* Starts with all zeros. */
 struct op_sort {
-	struct op_sort_key *keys;  /* after op_sort_end, rising */
-	struct op_sort_key *aside; /* buffer for the shorter of two runs */
-	size_t *runs;		   /* where the runs that wait for a merge begin */
-	size_t nr_keys, nr_runs, key_capacity, aside_capacity, run_capacity;
+	struct op_sort_key *keys; /* after op_sort_end, rising */
+	size_t key_capacity;
+	struct run_sort runs;
 };
 
 void op_sort_fini(struct op_sort *sort);

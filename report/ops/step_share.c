@@ -6,6 +6,8 @@
  */
 #include "report/ops/step_share.h"
 
+#include "report/util/sort.h"
+
 struct sum {
 	uint64_t cpu_ns, gpu_ns;
 };
@@ -38,18 +40,10 @@ void step_share_begin(struct step_share *share, struct process *process, bool is
 /* The intervals are in order and do not overlap, so the first that ends later decides. */
 static bool is_in(const struct intervals *set, uint64_t tick)
 {
-	size_t low = 0, high = set->nr;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (set->items[middle].end <= tick) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low < set->nr && set->items[low].begin <= tick;
+	BISECT(at, 0, set->nr, set->items[at].end <= tick);
+	return at < set->nr && set->items[at].begin <= tick;
 }
 
 void step_share_add(

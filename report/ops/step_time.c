@@ -8,6 +8,7 @@
 #include "report/ops/step_time.h"
 
 #include "report/util/buf.h"
+#include "report/util/sort.h"
 
 /* So many intervals may wait before the first merge. */
 #define FIRST_MERGE 65536u
@@ -68,18 +69,10 @@ void step_time_fini(struct step_time *time)
 
 static size_t search_whole(const struct step_span *span, uint64_t begin)
 {
-	size_t low = 0, high = span->whole.nr;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (span->whole.items[middle].end > begin) {
-			high = middle;
-		} else {
-			low = middle + 1;
-		}
-	}
-	return low;
+	BISECT(at, 0, span->whole.nr, span->whole.items[at].end <= begin);
+	return at;
 }
 
 /* The first interval of steps that ends after `begin`: mostly that of the event before. */

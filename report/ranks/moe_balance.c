@@ -11,6 +11,7 @@
 #include "report/comm/nccl_match.h"
 #include "report/gpu/overlap.h"
 #include "report/analysis/view.h"
+#include "report/util/sort.h"
 
 enum { MIN_RANKS = 3 }; /* of a group: two may be neighbours of a pipeline */
 
@@ -94,13 +95,6 @@ static void find_exchanges(struct expert_view *view, size_t side)
 	}
 }
 
-static int by_time(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The overlap shows what ran between the ends of all-to-alls. */
 static void begin(void *context, struct process *process)
 {
@@ -120,7 +114,7 @@ static void begin(void *context, struct process *process)
 		}
 	}
 	if (nr) {
-		qsort(bounds, nr, sizeof(*bounds), by_time);
+		qsort(bounds, nr, sizeof(*bounds), by_u64);
 	}
 	overlap_begin(&view->overlap, process);
 	overlap_set_bounds(&view->overlap, bounds, nr);
@@ -200,16 +194,11 @@ static void end(void *context, struct process *process)
 
 /* ---- rows ---- */
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int by_step(const struct expert_row *x, const struct expert_row *y)
 {
-	int order = compare(x->key, y->key);
+	int order = compare_u64(x->key, y->key);
 
-	return order ? order : compare(x->step, y->step);
+	return order ? order : compare_u64(x->step, y->step);
 }
 
 static int by_rank(const void *a, const void *b)
@@ -217,7 +206,7 @@ static int by_rank(const void *a, const void *b)
 	const struct expert_row *x = a, *y = b;
 	int order = by_step(x, y);
 
-	return order ? order : compare((uint32_t)x->rank, (uint32_t)y->rank);
+	return order ? order : compare_u64((uint32_t)x->rank, (uint32_t)y->rank);
 }
 
 static int by_process(const void *a, const void *b)
@@ -225,7 +214,7 @@ static int by_process(const void *a, const void *b)
 	int order = by_rank(a, b);
 
 	return order ? order
-		     : compare(((const struct expert_row *)a)->process,
+		     : compare_u64(((const struct expert_row *)a)->process,
 			       ((const struct expert_row *)b)->process);
 }
 
@@ -233,7 +222,7 @@ static int by_process(const void *a, const void *b)
 static int by_computation(const void *a, const void *b)
 {
 	const struct expert_row *x = a, *y = b;
-	int order = compare(y->computation_ns, x->computation_ns);
+	int order = compare_u64(y->computation_ns, x->computation_ns);
 
 	return order ? order : by_process(a, b);
 }

@@ -12,6 +12,7 @@
 #include "report/model/select.h"
 #include "report/gpu/overlap.h"
 #include "report/analysis/view.h"
+#include "report/util/sort.h"
 
 /* The wait of an operation, until its last other side came. */
 struct pipeline_wait {
@@ -86,13 +87,6 @@ static void init(void *state)
 
 /* ---- devices ---- */
 
-static int by_time(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The overlap shows what ran between the marks of steps and the ends of waits. */
 static void begin(void *context, struct process *process)
 {
@@ -116,7 +110,7 @@ static void begin(void *context, struct process *process)
 		bounds[nr++] = view->waits[view->first_wait + i].begin_ns;
 		bounds[nr++] = view->waits[view->first_wait + i].end_ns;
 	}
-	qsort(bounds, nr, sizeof(*bounds), by_time);
+	qsort(bounds, nr, sizeof(*bounds), by_u64);
 	overlap_set_bounds(&view->overlap, bounds, nr);
 	free(bounds);
 }

@@ -14,6 +14,7 @@
 #include "report/stats/samples.h"
 #include "report/table/figure_lines.h"
 #include "report/util/idset.h"
+#include "report/util/sort.h"
 #include "report/util/text.h"
 
 /* A rank is slow from that many percent of a step on. */
@@ -236,13 +237,6 @@ static void join_steps(struct job *job)
 
 /* ---- the rank that the others wait for ---- */
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double median_of(const struct job *job, size_t without, bool is_by_waiting)
 {
 	double *values = mem_zeroed(job->nr_paces, sizeof(*values)), median;
@@ -254,7 +248,7 @@ static double median_of(const struct job *job, size_t without, bool is_by_waitin
 				is_by_waiting ? job->paces[i].exposed_ns : job->paces[i].step_ns;
 		}
 	}
-	qsort(values, nr, sizeof(*values), by_value);
+	qsort(values, nr, sizeof(*values), by_double);
 	median = (values[(nr - 1) / 2] + values[nr / 2]) / 2;
 	free(values);
 	return median;

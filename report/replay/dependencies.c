@@ -18,7 +18,7 @@
 
 #include "report/ops/queue_depth.h"
 #include "report/util/buf.h"
-#include "report/util/natural_sort.h"
+#include "report/util/sort.h"
 
 /* The search for an event gives up after so many others that were recorded later. */
 #define EVENTS_BACK 4096u
@@ -359,7 +359,7 @@ static void host_timeline_fini(struct host_timeline *host)
 const struct host_stretch *host_timeline_search(
 	const struct host_timeline *host, struct host_thread *thread, uint64_t time)
 {
-	size_t low = thread->first, high = thread->end;
+	size_t low = thread->first, high = thread->end, at;
 
 	if (thread->found < high && host->stretches[thread->found].begin >= time) {
 		high = thread->found;
@@ -371,42 +371,26 @@ const struct host_stretch *host_timeline_search(
 		}
 		high = thread->found - step;
 	}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (host->stretches[middle].begin < time) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	thread->found = low;
-	return low > thread->first ? &host->stretches[low - 1] : NULL;
+	BISECT(at, low, high, host->stretches[at].begin < time);
+	thread->found = at;
+	return at > thread->first ? &host->stretches[at - 1] : NULL;
 }
 
 /* The same of a thread by its number. */
 const struct host_stretch *host_timeline_find(
 	struct host_timeline *host, uint32_t thread, uint64_t time)
 {
-	size_t low = 0, high = host->nr_threads;
+	size_t at = host->found;
 
-	if (host->found < high && host->threads[host->found].thread == thread) {
-		return host_timeline_find_at(host, host->found, time);
+	if (at < host->nr_threads && host->threads[at].thread == thread) {
+		return host_timeline_find_at(host, at, time);
 	}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (host->threads[middle].thread < thread) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	if (low == host->nr_threads || host->threads[low].thread != thread) {
+	BISECT(at, 0, host->nr_threads, host->threads[at].thread < thread);
+	if (at == host->nr_threads || host->threads[at].thread != thread) {
 		return NULL;
 	}
-	host->found = low;
-	return host_timeline_find_at(host, low, time);
+	host->found = at;
+	return host_timeline_find_at(host, at, time);
 }
 
 /* ---- what was launched before what ---- */
@@ -435,17 +419,9 @@ static size_t first_from(struct dependencies *dependencies, uint64_t stream, uin
 		}
 		high = found - step;
 	}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (is_before(&records[middle], stream, time)) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	dependencies->found = low;
-	return low;
+	BISECT(found, low, high, is_before(&records[found], stream, time));
+	dependencies->found = found;
+	return found;
 }
 
 /* The last one that was launched on a stream before `time`, NULL if there is none. */
@@ -463,37 +439,21 @@ static const struct step_activity *last_with_lower_id(
 	struct dependencies *dependencies, uint64_t stream, uint64_t correlation)
 {
 	const struct step_activity *records = dependencies->records;
-	size_t first = first_from(dependencies, stream, 0), low = first;
-	size_t high = stream < UINT64_MAX ? first_from(dependencies, stream + 1, 0)
-					  : dependencies->nr_records;
+	size_t first = first_from(dependencies, stream, 0), at;
+	size_t end = stream < UINT64_MAX ? first_from(dependencies, stream + 1, 0)
+					 : dependencies->nr_records;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (records[middle].correlation < correlation) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low > first ? &records[low - 1] : NULL;
+	BISECT(at, first, end, records[at].correlation < correlation);
+	return at > first ? &records[at - 1] : NULL;
 }
 
 /* Counts the events of the process with a lower correlation ID. */
 static size_t events_before(const struct step_events *step, uint64_t correlation)
 {
-	size_t low = 0, high = step->nr_events;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (step->events[middle].correlation < correlation) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	BISECT(at, 0, step->nr_events, step->events[at].correlation < correlation);
+	return at;
 }
 
 /* Returns the activity that an event stands for in a call: the event was last recorded after it. */
@@ -571,23 +531,15 @@ static struct awaited room_for(struct dependencies *dependencies, const struct s
 	size_t i = first_from(dependencies, call->stream, call->begin);
 	const struct step_activity *full =
 		i >= QUEUE_DEPTH_FULL ? &records[i - QUEUE_DEPTH_FULL] : NULL;
-	size_t first = i > 2 * QUEUE_DEPTH_FULL ? i - 2 * QUEUE_DEPTH_FULL : 0, low = first, high;
+	size_t first = i > 2 * QUEUE_DEPTH_FULL ? i - 2 * QUEUE_DEPTH_FULL : 0, at;
 	const struct step_activity *record;
 
 	if (!full || full->stream != call->stream || full->begin <= call->begin) {
 		return (struct awaited){0};
 	}
 	/* The activities of a stream begin in the order of their launches. */
-	for (high = i; low < high;) {
-		size_t middle = low + (high - low) / 2;
-
-		if (records[middle].stream != call->stream || records[middle].begin <= call->end) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	record = low > first ? &records[low - 1] : NULL;
+	BISECT(at, first, i, records[at].stream != call->stream || records[at].begin <= call->end);
+	record = at > first ? &records[at - 1] : NULL;
 	return record && record->stream == call->stream && record->begin > call->begin
 		       ? (struct awaited){record, record->begin}
 		       : (struct awaited){0};

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "report/model/select.h"
+#include "report/util/sort.h"
 
 /*
  * A long run is sampled: MAX_STEPS of its steps are replayed, or more as long as they have at most
@@ -439,13 +440,6 @@ static void set_means(const struct prediction_sums *sums, struct predicted *pred
 	memcpy(predicted->limits, sums->limits, sizeof(predicted->limits));
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 static double changed_ns(const struct predicted *of, size_t change)
 {
 	return of->step_ns - prediction_saved_ns(of, change);
@@ -468,7 +462,7 @@ static double over_ranks(const struct prediction *prediction,
 			values[nr++] = get(&prediction->of[i], change);
 		}
 	}
-	qsort(values, nr, sizeof(*values), by_number);
+	qsort(values, nr, sizeof(*values), by_double);
 	value = !nr ? 0 : values[is_half ? (nr - 1) / 2 : nr - 1];
 	free(values);
 	return value;

@@ -28,7 +28,7 @@
 #include "report/replay/replay_graph.h"
 #include "report/util/buf.h"
 #include "report/util/idmap.h"
-#include "report/util/natural_sort.h"
+#include "report/util/sort.h"
 #include "report/util/rounding.h"
 
 const char *const replay_kind_names[NR_REPLAY_KINDS] = {
@@ -654,13 +654,6 @@ static void consider(struct latest *latest, uint64_t time, uint32_t place)
 	}
 }
 
-static int by_value(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* A collective begins when the last rank has come; without stragglers, when half of them have. */
 static struct latest rendezvous(
 	struct replay_graph *graph, const struct node *node, uint32_t removals)
@@ -678,7 +671,7 @@ static struct latest rendezvous(
 	if (!nr || !(removals & 1u << REPLAY_NO_STRAGGLERS)) {
 		return latest;
 	}
-	qsort(graph->arrivals, nr, sizeof(*graph->arrivals), by_value);
+	qsort(graph->arrivals, nr, sizeof(*graph->arrivals), by_u64);
 	latest.time = graph->arrivals[(nr - 1) / 2];
 	for (uint32_t i = 0; i < node->nr_events; i++) {
 		if (places[i] && graph->begins[places[i] - 1] == latest.time) {

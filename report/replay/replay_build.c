@@ -19,6 +19,7 @@
 #include "report/replay/replay_graph.h"
 #include "report/model/kernel_class.h"
 #include "report/util/buf.h"
+#include "report/util/sort.h"
 
 /* The time that a call costs before it waits. The rest of its time until that ends is waiting. */
 #define OWN_NS 3000u
@@ -453,18 +454,10 @@ static void add_collectives(struct build *build)
 /* Counts the collectives that end by then. */
 static size_t collectives_until(const struct build *build, uint64_t end)
 {
-	size_t low = 0, high = build->nr_collectives;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (build->collectives[middle].end <= end) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	BISECT(at, 0, build->nr_collectives, build->collectives[at].end <= end);
+	return at;
 }
 
 /* The collective that a thread waits for in a gap; 0: none. */

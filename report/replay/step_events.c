@@ -23,6 +23,7 @@
 #include "report/util/buf.h"
 #include "report/gpu/gpu_activities.h"
 #include "report/ops/loop.h"
+#include "report/util/sort.h"
 
 #define NR_CALLS 65536u
 /* cudaStreamPerThread; its keys have a bit that no address has. */
@@ -306,40 +307,24 @@ static uint64_t stream_of_handle(
 	const struct step_loader *load, uint64_t handle, uint64_t correlation)
 {
 	const struct step_handle wanted = {.handle = handle, .correlation = correlation};
-	size_t low = 0, high = load->nr_handles;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (by_handle(&load->handles[middle], &wanted) < 0) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
+	BISECT(at, 0, load->nr_handles, by_handle(&load->handles[at], &wanted) < 0);
+	if (at > 0 && load->handles[at - 1].handle == handle) {
+		return load->handles[at - 1].stream;
 	}
-	if (low > 0 && load->handles[low - 1].handle == handle) {
-		return load->handles[low - 1].stream;
-	}
-	return low < load->nr_handles && load->handles[low].handle == handle
-		       ? load->handles[low].stream
+	return at < load->nr_handles && load->handles[at].handle == handle
+		       ? load->handles[at].stream
 		       : UINT64_MAX;
 }
 
 /* The first event from a correlation ID on. */
 static size_t events_from(const struct step_marks *marks, uint64_t correlation)
 {
-	size_t low = 0, high = marks->nr_events;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (marks->events[middle].correlation < correlation) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	BISECT(at, 0, marks->nr_events, marks->events[at].correlation < correlation);
+	return at;
 }
 
 /* Finds the streams of handles, for the calls in memory and for the events near their records. */

@@ -5,6 +5,7 @@
  * by one column. The ranks' tables live until the end, since entries point into their cells.
  */
 #include "report/session/summary.h"
+#include "report/util/sort.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -224,13 +225,6 @@ static int by_key(const void *a, const void *b)
 	return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static int by_rank(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static size_t count_ranks(const struct entry *entries, size_t nr)
 {
 	uint64_t *ranks = mem_zeroed(nr, sizeof(*ranks));
@@ -239,7 +233,7 @@ static size_t count_ranks(const struct entry *entries, size_t nr)
 	for (size_t i = 0; i < nr; i++) {
 		ranks[i] = entries[i].rank;
 	}
-	qsort(ranks, nr, sizeof(*ranks), by_rank);
+	qsort(ranks, nr, sizeof(*ranks), by_u64);
 	for (size_t i = 1; i < nr; i++) {
 		nr_ranks += ranks[i] != ranks[i - 1];
 	}

@@ -8,7 +8,7 @@
 
 #include "report/model/process_exit.h"
 #include "report/util/hash.h"
-#include "report/util/natural_sort.h"
+#include "report/util/sort.h"
 
 /* A launcher and its ranks may have shells and wrappers between them. */
 #define MAX_GENERATIONS 3u

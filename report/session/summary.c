@@ -14,6 +14,7 @@
 #include "report/model/process_tree.h"
 #include "report/model/run_state.h"
 #include "report/session/options.h"
+#include "report/util/sort.h"
 #include "report/util/text.h"
 
 struct table *summary_processes(const struct cmd_input *input)
@@ -248,11 +249,6 @@ static char *sort_key(const char *key)
 	return text;
 }
 
-static int compare_keys(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 char **summary_sort_keys(const struct view_class *const *views, size_t nr_views)
 {
 	size_t nr = 0, capacity = 0, kept = 0;
@@ -264,7 +260,7 @@ char **summary_sort_keys(const struct view_class *const *views, size_t nr_views)
 			keys[nr++] = sort_key(views[i]->columns[c].key);
 		}
 	}
-	qsort(keys, nr, sizeof(*keys), compare_keys);
+	qsort(keys, nr, sizeof(*keys), by_string);
 	for (size_t i = 0; i < nr; i++) {
 		if (kept && strcmp(keys[kept - 1], keys[i]) == 0) {
 			free(keys[i]);

@@ -63,6 +63,7 @@ struct table *database_schema(struct database *database, const char *name, char 
 #include "report/sql/sql_file.h"
 #include "report/sql/virtual_table.h"
 #include "report/util/buf.h"
+#include "report/util/sort.h"
 
 /* ---- functions beside SQLite's ---- */
 
@@ -109,13 +110,6 @@ static void add_value(sqlite3_context *context, int argc, sqlite3_value **argume
 	values->items[values->nr++] = sqlite3_value_double(arguments[0]);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Sorts what was added. Returns NULL if there is nothing. */
 static struct values *sorted_values(sqlite3_context *context)
 {
@@ -124,7 +118,7 @@ static struct values *sorted_values(sqlite3_context *context)
 	if (!values || !values->nr) {
 		return NULL;
 	}
-	qsort(values->items, values->nr, sizeof(*values->items), by_value);
+	qsort(values->items, values->nr, sizeof(*values->items), by_double);
 	return values;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "report/util/buf.h"
+#include "report/util/sort.h"
 
 static void append(struct event_index *index, const struct event_scan *scan)
 {
@@ -163,18 +164,11 @@ static int compare_row(
 static size_t find_place(
 	const struct event_index *index, const int64_t *values, int64_t time_ns, bool is_behind)
 {
-	size_t low = 0, high = index->nr_rows;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (compare_row(index, index->order[middle], values, time_ns) < (int)is_behind) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	BISECT(at, 0, index->nr_rows,
+		compare_row(index, index->order[at], values, time_ns) < (int)is_behind);
+	return at;
 }
 
 void event_index_look_up(const struct event_index *index, const int64_t *values,
@@ -186,16 +180,10 @@ void event_index_look_up(const struct event_index *index, const int64_t *values,
 
 int64_t event_index_rowid(const struct event_index *index, size_t row)
 {
-	size_t low = 0, high = index->nr_parts;
+	const struct event_index_part *part;
+	size_t at; /* behind the last part that begins at the row, or before */
 
-	while (high - low > 1) { /* the last part that begins at the row, or before */
-		size_t middle = low + (high - low) / 2;
-
-		if (index->parts[middle].first <= row) {
-			low = middle;
-		} else {
-			high = middle;
-		}
-	}
-	return index->parts[low].first_rowid + (int64_t)(row - index->parts[low].first);
+	BISECT(at, 1, index->nr_parts, index->parts[at].first <= row);
+	part = &index->parts[at - 1];
+	return part->first_rowid + (int64_t)(row - part->first);
 }

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "report/util/sort.h"
+
 void samples_fini(struct samples *samples)
 {
 	free(samples->values);
@@ -62,17 +64,10 @@ double samples_deviation(const struct samples *samples)
 	return (double)sqrtl(squares / (long double)(samples->nr - 1));
 }
 
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static void sort(struct samples *samples)
 {
 	if (!samples->is_sorted && samples->nr) {
-		qsort(samples->values, samples->nr, sizeof(*samples->values), by_value);
+		qsort(samples->values, samples->nr, sizeof(*samples->values), by_u64);
 	}
 	samples->is_sorted = true;
 }

@@ -18,6 +18,7 @@
 #include "report/util/buf.h"
 #include "report/util/err.h"
 #include "report/util/files.h"
+#include "report/util/sort.h"
 
 static bool has_suffix(const char *name, const char *suffix)
 {
@@ -31,11 +32,6 @@ static void add(struct dumpdir *dumpdir, char *path)
 	dumpdir->paths =
 		array_grow(dumpdir->paths, dumpdir->nr_paths, &dumpdir->capacity, sizeof(char *));
 	dumpdir->paths[dumpdir->nr_paths++] = path;
-}
-
-static int compare(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 static void add_ending_in(
@@ -124,7 +120,7 @@ static int add_directory(struct dumpdir *dumpdir, const char *path)
 			"the directory has no streams (*.gprof) and no traces (*.json, "
 			"*.xplane.pb, *.sqlite)");
 	}
-	qsort(dumpdir->paths + first, dumpdir->nr_paths - first, sizeof(char *), compare);
+	qsort(dumpdir->paths + first, dumpdir->nr_paths - first, sizeof(char *), by_string);
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "report/util/buf.h"
+#include "report/util/sort.h"
 
 #define NR_LEVELS (sizeof(levels) / sizeof(levels[0]))
 
@@ -49,13 +50,6 @@ static int by_rank(const void *a, const void *b)
 	return order ? order : (x->step > y->step) - (x->step < y->step);
 }
 
-static int by_duration(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Sorts the longest first. */
 static int by_total(const void *a, const void *b)
 {
@@ -78,7 +72,7 @@ static uint64_t median_of(const struct step_heatmap *steps, size_t nr)
 	for (size_t i = 0; i < nr; i++) {
 		durations[i] = steps[i].duration_ns;
 	}
-	qsort(durations, nr, sizeof(*durations), by_duration);
+	qsort(durations, nr, sizeof(*durations), by_u64);
 	median = durations[nr / 2];
 	free(durations);
 	return median;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "report/util/buf.h"
+#include "report/util/sort.h"
 
 /* An operator or range of a thread. */
 struct open {
@@ -190,18 +191,10 @@ static void extend(struct chrome_launches *launches, uint32_t range,
 /* Returns the last step that begins until then, or the first one. */
 static size_t step_at(const struct chrome_launches *launches, uint64_t ns)
 {
-	size_t low = 0, high = launches->nr_steps;
+	size_t at;
 
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (launches->ranges[launches->steps[middle]].begin_ns <= ns) {
-			low = middle;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	BISECT(at, 1, launches->nr_steps, launches->ranges[launches->steps[at]].begin_ns <= ns);
+	return at - 1;
 }
 
 static bool is_in(const struct chrome_range *range, uint64_t ns)

@@ -24,8 +24,7 @@ void busy_init(struct busy *busy)
 void busy_fini(struct busy *busy)
 {
 	free(busy->waiting);
-	free(busy->scratch);
-	interval_sort_fini(&busy->sort);
+	run_sort_fini(&busy->sort);
 	*busy = (struct busy){0};
 }
 
@@ -60,66 +59,12 @@ void busy_add(struct busy *busy, uint64_t begin, uint64_t end)
 	busy->last = end > busy->last ? end : busy->last;
 }
 
-/* Counts the intervals of a sorted run that begin at or before `begin`. */
-static size_t count_up_to(const struct interval *a, size_t nr, uint64_t begin)
-{
-	size_t low = 0, high = nr;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (a[middle].begin <= begin) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
-}
-
-/*
- * Merges two neighbouring sorted runs in place. It costs nothing if they are in order already, and
- * copies only the end of the first run that overlaps the second.
- */
-static void merge(struct busy *busy, struct interval *a, size_t nr_a, size_t nr_b)
-{
-	struct interval *b = a + nr_a, *scratch;
-	size_t i = 0, j = 0, k = 0, nr_kept = count_up_to(a, nr_a, b[0].begin);
-
-	a += nr_kept;
-	nr_a -= nr_kept;
-	if (busy->scratch_capacity < nr_a) {
-		busy->scratch_capacity = 2 * nr_a;
-		busy->scratch =
-			mem_resize(busy->scratch, busy->scratch_capacity, sizeof(*busy->scratch));
-	}
-	scratch = busy->scratch;
-	if (!nr_a) {
-		return;
-	}
-	memcpy(scratch, a, nr_a * sizeof(*a));
-	while (i < nr_a && j < nr_b) {
-		if (b[j].begin < scratch[i].begin) {
-			a[k++] = b[j++];
-		} else {
-			a[k++] = scratch[i++];
-		}
-	}
-	memcpy(a + k, scratch + i, (nr_a - i) * sizeof(*a));
-}
-
 /* Sorts the new intervals. Sorted ones that begin before all new ones do not move. */
 static void sort(struct busy *busy)
 {
-	size_t nr_new = busy->nr_waiting - busy->nr_sorted;
-
-	if (nr_new) {
-		struct interval *all = busy->waiting + busy->head;
-
-		interval_sort_run(&busy->sort, all + busy->nr_sorted, nr_new);
-		if (busy->nr_sorted) {
-			merge(busy, all, busy->nr_sorted, nr_new);
-		}
+	if (busy->nr_sorted < busy->nr_waiting) {
+		interval_sort(
+			&busy->sort, busy->waiting + busy->head, busy->nr_sorted, busy->nr_waiting);
 		busy->nr_sorted = busy->nr_waiting;
 	}
 }

@@ -15,9 +15,8 @@ struct busy_sum {
 
 struct busy {
 	struct interval *waiting; /* the first one is at `head` */
-	struct interval *scratch;
-	struct interval_sort sort;
-	size_t head, nr_waiting, capacity, scratch_capacity;
+	struct run_sort sort;
+	size_t head, nr_waiting, capacity;
 	size_t nr_sorted;  /* how many of them, from the first, are sorted */
 	uint64_t earliest; /* the earliest begin */
 	uint64_t nr_intervals;

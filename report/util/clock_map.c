@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "report/util/buf.h"
+#include "report/util/sort.h"
 
 #define ONE (1ull << 32)
 
@@ -123,18 +124,10 @@ void clock_map_fini(struct clock_map *map)
 /* The last point at or before `from`; the first one if there is none. */
 static size_t find(const struct clock_map *map, uint64_t from)
 {
-	size_t low = 0, high = map->nr_points;
+	size_t at;
 
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (map->points[middle].from <= from) {
-			low = middle;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	BISECT(at, 1, map->nr_points, map->points[at].from <= from);
+	return at - 1;
 }
 
 uint64_t clock_map_find_time(struct clock_map *map, uint64_t from)

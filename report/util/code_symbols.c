@@ -19,6 +19,7 @@
 
 #include "report/util/buf.h"
 #include "report/util/files.h"
+#include "report/util/sort.h"
 
 /* As in the file's header of the table: what linkers write, 4 bytes from the table's begin. */
 #define DWARF_DATAREL_SDATA4 0x3bu
@@ -248,19 +249,11 @@ static struct code_symbols *sorted(struct code_symbols *symbols)
 const char *code_symbols_find(const struct code_symbols *symbols, uint64_t address, uint64_t *begin)
 {
 	const struct function *function;
-	size_t low = 0, high = symbols->nr;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols->all[middle].begin <= address) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
+	BISECT(at, 0, symbols->nr, symbols->all[at].begin <= address);
 	*begin = address;
-	function = low ? &symbols->all[low - 1] : NULL;
+	function = at ? &symbols->all[at - 1] : NULL;
 	if (!function || (function->nr_bytes && address - function->begin >= function->nr_bytes)) {
 		return NULL;
 	}

@@ -14,6 +14,7 @@
 
 #include "report/util/buf.h"
 #include "report/util/files.h"
+#include "report/util/heap.h"
 
 /* ---- intervals out of order: a heap ---- */
 
@@ -24,31 +25,15 @@
 
 void interval_heap_push(struct intervals *heap, struct interval item)
 {
-	size_t at = heap->nr;
-
-	heap->items = array_grow(heap->items, heap->nr, &heap->capacity, sizeof(*heap->items));
-	heap->nr++;
-	for (; at && heap->items[(at - 1) / 2].end < item.end; at = (at - 1) / 2) {
-		heap->items[at] = heap->items[(at - 1) / 2];
-	}
-	heap->items[at] = item;
+	heap->items = array_grow(heap->items, heap->nr, &heap->capacity, sizeof(item));
+	heap_push(heap->items, heap->nr++, sizeof(item), offsetof(struct interval, end), &item);
 }
 
 struct interval interval_heap_pop(struct intervals *heap)
 {
 	struct interval top = heap->items[0], last = heap->items[--heap->nr];
-	size_t at = 0;
 
-	for (size_t child = 1; child < heap->nr; child = 2 * at + 1) {
-		child +=
-			child + 1 < heap->nr && heap->items[child + 1].end > heap->items[child].end;
-		if (heap->items[child].end <= last.end) {
-			break;
-		}
-		heap->items[at] = heap->items[child];
-		at = child;
-	}
-	heap->items[at] = last;
+	heap_drop(heap->items, heap->nr, sizeof(last), offsetof(struct interval, end), &last);
 	return top;
 }
 

@@ -9,109 +9,21 @@
 #include <stdlib.h>
 
 #include "report/util/buf.h"
+#include "report/util/sort.h"
 
 /* ---- sorting ---- */
 
-void interval_sort_fini(struct interval_sort *sort)
+static inline bool begins_before(const void *context, const void *a, const void *b)
 {
-	free(sort->scratch);
-	free(sort->runs);
-	*sort = (struct interval_sort){0};
+	(void)context;
+	return ((const struct interval *)a)->begin < ((const struct interval *)b)->begin;
 }
 
-static void add_run(struct interval_sort *sort, size_t begin)
+void interval_sort(struct run_sort *sort, struct interval *items, size_t nr_sorted, size_t nr)
 {
-	sort->runs = array_grow(sort->runs, sort->nr_runs, &sort->run_capacity, sizeof(size_t));
-	sort->runs[sort->nr_runs++] = begin;
-}
-
-static void turn(struct interval *items, size_t nr)
-{
-	for (size_t i = 0, k = nr; i + 1 < k; i++) {
-		struct interval item = items[i];
-
-		items[i] = items[--k];
-		items[k] = item;
-	}
-}
-
-/*
- * The length of the run at the start, which rises afterwards. Only strictly falling runs are
- * reversed, to keep the sort stable.
- */
-static size_t find_run(struct interval *items, size_t nr)
-{
-	size_t n = 1;
-
-	if (nr > 1 && items[1].begin < items[0].begin) {
-		while (n < nr && items[n].begin < items[n - 1].begin) {
-			n++;
-		}
-		turn(items, n);
-	}
-	while (n < nr && items[n].begin >= items[n - 1].begin) {
-		n++;
-	}
-	return n;
-}
-
-static void merge(const struct interval *a, const struct interval *a_end, const struct interval *b,
-	const struct interval *b_end, struct interval *out)
-{
-	while (a < a_end && b < b_end) {
-		*out++ = b->begin < a->begin ? *b++ : *a++;
-	}
-	memcpy(out, a, (size_t)(a_end - a) * sizeof(*a));
-	memcpy(out + (a_end - a), b, (size_t)(b_end - b) * sizeof(*b));
-}
-
-/* Merges neighbouring runs pairwise. */
-static void halve(struct interval_sort *sort, const struct interval *from, struct interval *to)
-{
-	size_t *runs = sort->runs, nr = 0;
-
-	for (size_t i = 0; i + 1 < sort->nr_runs; i += 2) {
-		size_t begin = runs[i], middle = runs[i + 1];
-		size_t end = i + 2 < sort->nr_runs ? runs[i + 2] : middle;
-
-		merge(from + begin, from + middle, from + middle, from + end, to + begin);
-		runs[nr++] = begin;
-	}
-	runs[nr++] = runs[sort->nr_runs - 1];
-	sort->nr_runs = nr;
-}
-
-/*
- * Each round merges pairs of runs from one array to the other; runs[] has their begins and, as
- * last, the end.
- */
-void interval_sort_run(struct interval_sort *sort, struct interval *items, size_t nr_items)
-{
-	struct interval *from = items, *to;
-
-	sort->nr_runs = 0;
-	for (size_t at = 0; at < nr_items; at += find_run(items + at, nr_items - at)) {
-		add_run(sort, at);
-	}
-	add_run(sort, nr_items);
-	if (sort->nr_runs <= 2) {
-		return;
-	}
-	if (sort->capacity < nr_items) {
-		sort->capacity = nr_items + nr_items / 2;
-		sort->scratch = mem_resize(sort->scratch, sort->capacity, sizeof(*sort->scratch));
-	}
-	to = sort->scratch;
-	while (sort->nr_runs > 2) {
-		struct interval *other = from;
-
-		halve(sort, from, to);
-		from = to;
-		to = other;
-	}
-	if (from != items) {
-		memcpy(items, from, nr_items * sizeof(*items));
-	}
+	run_sort_begin(sort, nr_sorted);
+	run_sort_add(sort, items, nr, sizeof(*items), begins_before, NULL);
+	run_sort_end(sort, items, sizeof(*items), begins_before, NULL);
 }
 
 /* ---- sets ---- */
@@ -147,14 +59,14 @@ void intervals_add(struct intervals *set, uint64_t begin, uint64_t end)
 
 void intervals_merge(struct intervals *set)
 {
-	struct interval_sort sort = {0};
+	struct run_sort sort = {0};
 	size_t nr = set->nr;
 
 	if (!set->is_unsorted) {
 		return;
 	}
-	interval_sort_run(&sort, set->items, nr);
-	interval_sort_fini(&sort);
+	interval_sort(&sort, set->items, 0, nr);
+	run_sort_fini(&sort);
 	clear(set);
 	for (size_t i = 0; i < nr; i++) { /* never writes behind i */
 		intervals_add(set, set->items[i].begin, set->items[i].end);
@@ -174,18 +86,10 @@ uint64_t intervals_length(const struct intervals *set)
 /* The first interval that ends after `time`; nr if there is none. */
 static size_t first_after(const struct intervals *set, uint64_t time)
 {
-	size_t low = 0, high = set->nr;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (set->items[middle].end > time) {
-			high = middle;
-		} else {
-			low = middle + 1;
-		}
-	}
-	return low;
+	BISECT(at, 0, set->nr, set->items[at].end <= time);
+	return at;
 }
 
 static uint64_t later(uint64_t a, uint64_t b)

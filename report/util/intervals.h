@@ -14,27 +14,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- sorting ---- */
-
-/*
- * A stable sort of intervals by their begins. GPU activities arrive in a few rising runs, one per
- * stream, and reverse passes produce falling ones. So the sort finds runs, reverses falling ones
- * and merges.
- */
+#include "report/util/sort.h"
 
 struct interval {
 	uint64_t begin, end;
 };
 
-/* Memory of the sort, for reuse. Zero-initialized. */
-struct interval_sort {
-	struct interval *scratch;
-	size_t *runs; /* where each run begins, and the end of the last */
-	size_t nr_runs, capacity, run_capacity;
-};
-
-void interval_sort_fini(struct interval_sort *sort);
-void interval_sort_run(struct interval_sort *sort, struct interval *items, size_t nr_items);
+/*
+ * Sorts intervals by their begins, of which the first nr_sorted are in order already; stable. GPU
+ * activities arrive in a few rising runs, one per stream, and reverse passes produce falling ones.
+ */
+void interval_sort(struct run_sort *sort, struct interval *items, size_t nr_sorted, size_t nr);
 
 /* ---- sets ---- */
 

@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "report/util/sort.h"
+
 void numbers_fini(struct numbers *numbers)
 {
 	free(numbers->spans);
@@ -103,19 +105,12 @@ void numbers_print_span(const struct number_span *span, struct buf *out)
 	}
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 void numbers_print(uint64_t *array, size_t nr, size_t most, struct buf *out)
 {
 	size_t nr_spans = 0;
 
 	if (nr) {
-		qsort(array, nr, sizeof(*array), compare);
+		qsort(array, nr, sizeof(*array), by_u64);
 	}
 	for (size_t i = 0; i < nr; nr_spans++) {
 		uint64_t first = array[i], last = first;

@@ -19,6 +19,7 @@
 #include "report/budget/call_state.h"
 #include "report/model/device_records.h"
 #include "report/model/os_kind.h"
+#include "report/util/sort.h"
 #include "report/util/string_pool.h"
 #include "report/verdict/waited_rank.h"
 
@@ -317,13 +318,6 @@ static double communication_of(const struct headline_process *at)
 	return nr > 0 ? ns / nr : 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /*
  * Communication ends together, so the rank that comes last waits least. Returns by how much the
  * median of the others waits longer.
@@ -347,7 +341,7 @@ static double find_latest(struct verdict *verdict)
 			}
 		}
 	}
-	qsort(others, nr, sizeof(*others), by_number);
+	qsort(others, nr, sizeof(*others), by_double);
 	if (nr > 1) { /* the first is the least */
 		delay_ns = (others[1 + (nr - 2) / 2] + others[1 + (nr - 1) / 2]) / 2 - least;
 	}

@@ -16,6 +16,7 @@
 #include "report/model/device_records.h"
 #include "report/table/short_names.h"
 #include "report/util/buf.h"
+#include "report/util/sort.h"
 #include "report/util/string_pool.h"
 
 static void begin(void *context, struct process *process)
@@ -57,20 +58,13 @@ static uint64_t edge(const struct work_times *times, size_t step)
 /* Is it in a step that counts? */
 static bool counts_at(struct work_times *times, uint64_t at)
 {
-	size_t step = 0, behind = times->process->nr_steps + 1;
+	size_t step;
 
 	if (at >= times->step_begin && at < times->step_end) {
 		return times->counts;
 	}
-	while (step + 1 < behind) {
-		size_t middle = step + (behind - step) / 2;
-
-		if (edge(times, middle) <= at) {
-			step = middle;
-		} else {
-			behind = middle;
-		}
-	}
+	BISECT(step, 1, times->process->nr_steps + 1, edge(times, step) <= at);
+	step--;
 	times->step_begin = edge(times, step);
 	times->step_end = edge(times, step + 1);
 	times->counts = times->counted.counts[0] || times->counted.counts[step];

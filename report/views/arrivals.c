@@ -10,6 +10,7 @@
 
 #include "report/comm/nccl_names.h"
 #include "report/util/buf.h"
+#include "report/util/sort.h"
 #include "report/views/communication.h"
 
 #define MAX_COLLECTIVES 1000u
@@ -23,18 +24,13 @@ struct collective {
 	uint64_t spread_ns, wait_ns;
 };
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int by_collective(const void *a, const void *b)
 {
 	const struct nccl_op *x = *(const struct nccl_op *const *)a;
 	const struct nccl_op *y = *(const struct nccl_op *const *)b;
-	int order = compare(x->key, y->key);
+	int order = compare_u64(x->key, y->key);
 
-	order = order ? order : compare(x->sequence, y->sequence);
+	order = order ? order : compare_u64(x->sequence, y->sequence);
 	return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
@@ -42,7 +38,7 @@ static int by_collective(const void *a, const void *b)
 static int by_spread(const void *a, const void *b)
 {
 	const struct collective *x = a, *y = b;
-	int order = compare(y->spread_ns, x->spread_ns);
+	int order = compare_u64(y->spread_ns, x->spread_ns);
 
 	return order ? order : by_collective(x->ops, y->ops);
 }

@@ -19,6 +19,7 @@
 #include "report/analysis/view.h"
 #include "report/comm/sanity.h"
 #include "report/util/rate.h"
+#include "report/util/sort.h"
 
 struct communication_view {
 	struct nccl_ops ops;
@@ -343,21 +344,16 @@ enum column {
 	NETWORK_SHARE,
 };
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 /* One that nobody knows is another one in each process, but not of libraries without communicators.
  */
 static int by_row(const struct nccl_op *x, const struct nccl_op *y, bool is_by_size)
 {
-	int order = compare(x->library, y->library);
+	int order = compare_u64(x->library, y->library);
 
-	order = order ? order : compare(x->key, y->key);
-	order = order || x->key || x->library ? order : compare(x->process, y->process);
-	order = order ? order : compare(x->kind, y->kind);
-	return order || !is_by_size ? order : compare(x->bytes, y->bytes);
+	order = order ? order : compare_u64(x->key, y->key);
+	order = order || x->key || x->library ? order : compare_u64(x->process, y->process);
+	order = order ? order : compare_u64(x->kind, y->kind);
+	return order || !is_by_size ? order : compare_u64(x->bytes, y->bytes);
 }
 
 static int by_kind(const void *a, const void *b)
@@ -365,7 +361,7 @@ static int by_kind(const void *a, const void *b)
 	int order = by_row(a, b, true);
 
 	return order ? order
-		     : compare((uint32_t)((const struct nccl_op *)a)->rank,
+		     : compare_u64((uint32_t)((const struct nccl_op *)a)->rank,
 			       (uint32_t)((const struct nccl_op *)b)->rank);
 }
 

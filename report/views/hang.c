@@ -13,6 +13,7 @@
 #include "report/comm/nccl_ops.h"
 #include "report/model/py_stack.h"
 #include "report/analysis/view.h"
+#include "report/util/sort.h"
 
 /* A row of the stream; BEGAN has the tick of the ENDED that belongs to it, 0 if there is none. */
 struct stall_row {
@@ -251,19 +252,11 @@ static const struct nccl_op *find_op(const struct hang_view *view, const struct 
 		.key = comm ? comm->key : 0,
 		.sequence = row->sequence};
 	const struct nccl_op *op;
-	size_t low = 0, high = view->ops.nr_ops;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (by_number(&view->ops.ops[middle], &wanted) > 0) {
-			high = middle;
-		} else {
-			low = middle + 1;
-		}
-	}
+	BISECT(at, 0, view->ops.nr_ops, by_number(&view->ops.ops[at], &wanted) <= 0);
 	/* The last that does not begin behind it: a group has the numbers of all its calls. */
-	op = low ? &view->ops.ops[low - 1] : NULL;
+	op = at ? &view->ops.ops[at - 1] : NULL;
 	return op && op->process == wanted.process && op->key == wanted.key &&
 			       wanted.sequence - op->sequence < op->nr_calls
 		       ? op

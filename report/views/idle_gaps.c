@@ -17,6 +17,7 @@
 #include "report/model/py_stack.h"
 #include "report/model/select.h"
 #include "report/model/time_axis.h"
+#include "report/util/sort.h"
 
 #define NR_GAPS	  256u /* kept of each process */
 #define NR_DEPTHS 64u  /* of nested operators that count separately */
@@ -140,23 +141,15 @@ static int by_begin(const void *a, const void *b)
 /* The first gap that begins at `time` or later. */
 static size_t first_from(struct idle_gaps_view *view, uint64_t time)
 {
-	size_t low = view->first, high = view->end, at = view->found;
+	size_t at = view->found;
 
-	if ((at == low || view->rows[at - 1].begin < time) &&
-		(at == high || view->rows[at].begin >= time)) {
+	if ((at == view->first || view->rows[at - 1].begin < time) &&
+		(at == view->end || view->rows[at].begin >= time)) {
 		return at;
 	}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (view->rows[middle].begin < time) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	view->found = low;
-	return low;
+	BISECT(at, view->first, view->end, view->rows[at].begin < time);
+	view->found = at;
+	return at;
 }
 
 /*

@@ -7,6 +7,7 @@
 #include "report/util/hash.h"
 #include "report/stats/min_max_sum.h"
 #include "report/analysis/view.h"
+#include "report/util/sort.h"
 
 /* Deeper ones are counted with the one at this depth: a row's level is one byte. */
 #define MAX_DEPTH 250u
@@ -380,13 +381,18 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Those with the same parent stand together. */
+/* The order of a row among parents; 0 stands for none. */
+static uint32_t order_of(const struct row *parent)
+{
+	return parent ? 1 + parent->order : 0;
+}
+
 static int by_parent(const void *a, const void *b)
 {
 	const struct row *x = *(const struct row *const *)a, *y = *(const struct row *const *)b;
-	uint32_t of_x = x->parent ? 1 + x->parent->order : 0;
-	uint32_t of_y = y->parent ? 1 + y->parent->order : 0;
+	int order = compare_u64(order_of(x->parent), order_of(y->parent));
 
-	return of_x != of_y ? (of_x < of_y ? -1 : 1) : by_time(a, b);
+	return order ? order : by_time(a, b);
 }
 
 /* The first `nr_wanted` by time, with the modules around them. Returns how many are left out. */
@@ -415,20 +421,10 @@ struct tree {
 
 static size_t find_children(const struct tree *tree, const struct row *parent)
 {
-	uint32_t wanted = parent ? 1 + parent->order : 0;
-	size_t low = 0, high = tree->nr;
+	size_t at;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct row *of = tree->rows[middle]->parent;
-
-		if ((of ? 1 + of->order : 0) < wanted) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return low;
+	BISECT(at, 0, tree->nr, order_of(tree->rows[at]->parent) < order_of(parent));
+	return at;
 }
 
 /* Those in a module, each with what lies in it. */

@@ -23,11 +23,11 @@ static void sort_plainly(uint32_t nr)
 	}
 }
 
-static void check(struct interval_sort *sort, uint32_t nr)
+static void check(struct run_sort *sort, uint32_t nr)
 {
 	memcpy(expected, items, sizeof(items));
 	sort_plainly(nr);
-	interval_sort_run(sort, items, nr);
+	interval_sort(sort, items, 0, nr);
 	ck_assert_int_eq(memcmp(items, expected, sizeof(items)), 0);
 }
 
@@ -46,7 +46,7 @@ static void fill(uint64_t *seed, uint32_t nr, uint32_t run, uint64_t nr_begins, 
 START_TEST(random_runs_rising_and_falling_come_out_as_the_plain_way_sorts_them)
 {
 	static const uint32_t runs[] = {1, 2, 9, 200, MOST};
-	struct interval_sort sort = {0};
+	struct run_sort sort = {0};
 	uint64_t seed = 11;
 
 	for (uint32_t i = 0; i < 120; i++) {
@@ -55,13 +55,13 @@ START_TEST(random_runs_rising_and_falling_come_out_as_the_plain_way_sorts_them)
 		fill(&seed, nr, runs[i % 5], i % 2 ? 12 : 1u << 20, i % 3 - 1);
 		check(&sort, nr);
 	}
-	interval_sort_fini(&sort);
+	run_sort_fini(&sort);
 }
 END_TEST
 
 START_TEST(none_one_and_two)
 {
-	struct interval_sort sort = {0};
+	struct run_sort sort = {0};
 	uint64_t seed = 2;
 
 	check(&sort, 0);
@@ -69,7 +69,7 @@ START_TEST(none_one_and_two)
 		fill(&seed, 2, 1, 3, 1);
 		check(&sort, 1 + i % 2);
 	}
-	interval_sort_fini(&sort);
+	run_sort_fini(&sort);
 }
 END_TEST
 

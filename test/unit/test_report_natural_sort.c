@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "report/util/natural_sort.h"
+#include "report/util/sort.h"
 #include "test/unit/unit.h"
 
 #define MOST 2000u

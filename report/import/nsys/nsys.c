@@ -29,6 +29,7 @@
 #include "report/util/buf.h"
 #include "report/util/err.h"
 #include "report/util/progress.h"
+#include "report/util/sort.h"
 
 /* The number of the process of a file that has one and does not say which it is. */
 #define NO_PROCESS 0u
@@ -36,13 +37,6 @@
 #define MAX_PARTS 4096u
 
 /* ---- the processes of a file ---- */
-
-static int by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
 
 static void add_part(struct stream *stream, uint64_t process, size_t *capacity)
 {
@@ -104,7 +98,7 @@ static bool find_parts(struct stream *stream, struct nsys_database *database)
 		add_part(stream, NO_PROCESS, &capacity);
 	}
 	if (stream->nr_parts) {
-		qsort(stream->parts, stream->nr_parts, sizeof(*stream->parts), by_number);
+		qsort(stream->parts, stream->nr_parts, sizeof(*stream->parts), by_u64);
 	}
 	return has_table;
 }
