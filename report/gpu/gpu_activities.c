@@ -2,7 +2,7 @@
 /*
  * Hands out activities in one order of time, to all views of a pass at once. view.c puts the scans
  * of this file before those of the views. A scan turns a batch of rows into activities with names,
- * times of the host's clock and kinds, gives them to gpu_activity_runs.c, and hands out what no
+ * times of the host's clock and kinds, gives them to external_sort.c, which hands out what no
  * later block can precede: each block's header has its earliest time.
  *
  *   blocks      |b0: 10..50|b1: 20..60|b2: 45..90|
@@ -50,43 +50,41 @@ static void find_later(struct gpu_activities *activities)
 	}
 }
 
-void gpu_activities_begin(struct gpu_activities *activities, struct process *process,
-	void (*take)(void *context, const struct gpu_activity *work), void *context)
+static void hand_out(void *context, const void *activity)
 {
-	*activities = (struct gpu_activities){.process = process, .take = take, .context = context};
-	find_later(activities);
+	const struct gpu_activities *activities = context;
+
+	activities->take(activities->context, activity);
 }
 
 /*
- * Instead of gpu_activities_begin, where batches of table op come, too (HOST_COLLECTIVE_MASK).
- * Calls that the host carries out then come among the activities, with device UINT32_MAX and place
- * 0. For a process that has such calls and no device records, the operators that compute come as
- * well.
+ * has_host: batches of table op come, too (HOST_COLLECTIVE_MASK). Calls that the host carries out
+ * then come among the activities, with device UINT32_MAX and place 0. For a process that has such
+ * calls and no device records, the operators that compute come as well.
  */
-static void begin_with_host(struct gpu_activities *activities, struct process *process,
+static void begin(struct gpu_activities *activities, struct process *process, bool has_host,
 	void (*take)(void *context, const struct gpu_activity *work), void *context)
 {
-	*activities = (struct gpu_activities){.process = process, .take = take, .context = context};
-	activities->has_host = host_collective_is_in(process);
-	activities->has_operators = gpu_activities_has_operators(process);
+	*activities = (struct gpu_activities){.process = process,
+		.waiting = external_sort_create(
+			sizeof(struct gpu_activity), 0, GPU_ACTIVITIES_WAIT_BYTES),
+		.has_host = has_host && host_collective_is_in(process),
+		.has_operators = has_host && gpu_activities_has_operators(process),
+		.take = take,
+		.context = context};
+	external_sort_hand_out(activities->waiting, hand_out, activities);
 	find_later(activities);
+}
+
+void gpu_activities_begin(struct gpu_activities *activities, struct process *process,
+	void (*take)(void *context, const struct gpu_activity *work), void *context)
+{
+	begin(activities, process, false, take, context);
 }
 
 bool gpu_activities_has_operators(const struct process *process)
 {
 	return host_collective_is_in(process) && !process_has_device_records(process, NULL);
-}
-
-/* Hands out what begins before that time; UINT64_MAX: all, also what begins then. */
-static void hand_out(struct gpu_activities *activities, uint64_t before)
-{
-	const struct gpu_activity *work;
-
-	while ((work = gpu_activity_runs_first(&activities->runs)) &&
-		(before == UINT64_MAX || work->begin < before)) {
-		activities->take(activities->context, work);
-		gpu_activity_runs_drop(&activities->runs);
-	}
 }
 
 /* ---- batches ---- */
@@ -106,19 +104,12 @@ static void describe(
 	work->is_communication = is_kernel && kernel_class_of(work->name) == KERNEL_COMMUNICATION;
 }
 
-/* The activities of a batch of the host, as they come. */
-struct host_activities {
-	struct process *process;
-	struct gpu_activity *items;
-	size_t nr;
-};
-
 static void take_host(void *context, const struct host_collective *comm)
 {
-	struct host_activities *activities = context;
+	struct gpu_activities *activities = context;
 	struct clock_map *clock = &activities->process->host_clock;
 
-	activities->items[activities->nr++] = (struct gpu_activity){
+	*(struct gpu_activity *)external_sort_add(activities->waiting) = (struct gpu_activity){
 		.begin = clock_map_time(clock, comm->begin),
 		.end = clock_map_time(clock, comm->end),
 		.bytes = comm->bytes,
@@ -129,27 +120,16 @@ static void take_host(void *context, const struct host_collective *comm)
 	};
 }
 
-static void take_host_batch(struct gpu_activities *activities, const struct batch *b)
-{
-	struct host_activities host = {.process = activities->process,
-		.items = mem_zeroed(b->nr_rows, sizeof(*host.items))};
-
-	host_collective_scan(activities->process, b, activities->has_operators, take_host, &host);
-	gpu_activity_runs_add(&activities->runs, host.items, host.nr);
-}
-
 static void take_device_batch(struct gpu_activities *activities, const struct batch *b)
 {
 	struct process *process = activities->process;
-	struct gpu_activity *items = mem_resize(NULL, b->nr_rows, sizeof(*items));
 
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint64_t begin = b->col[COL_kernel_begin][i], dur = b->col[COL_kernel_dur][i];
 		uint64_t place = b->col[COL_kernel_place][i];
-		struct gpu_activity *work = &items[i];
+		struct gpu_activity *work = external_sort_add(activities->waiting);
 
-		*work = (struct gpu_activity){
-			.begin = clock_map_time(&process->device_clock, begin)};
+		work->begin = clock_map_time(&process->device_clock, begin);
 		/* The duration is the device's own, whatever the rate between the clocks is. */
 		work->end = work->begin + dur < work->begin ? UINT64_MAX : work->begin + dur;
 		work->correlation = b->col[COL_kernel_correlation][i];
@@ -158,23 +138,25 @@ static void take_device_batch(struct gpu_activities *activities, const struct ba
 		work->table = (uint8_t)b->table;
 		describe(work, process, b, i);
 	}
-	gpu_activity_runs_add(&activities->runs, items, b->nr_rows);
 }
 
 void gpu_activities_take(struct gpu_activities *activities, const struct batch *b)
 {
 	if (b->table == GPROF_TABLE_op) {
-		take_host_batch(activities, b);
+		host_collective_scan(
+			activities->process, b, activities->has_operators, take_host, activities);
 	} else {
 		take_device_batch(activities, b);
 	}
-	hand_out(activities, activities->later_min[b->block]);
+	external_sort_release(activities->waiting, activities->later_min[b->block]);
 }
 
 void gpu_activities_end(struct gpu_activities *activities)
 {
-	hand_out(activities, UINT64_MAX);
-	gpu_activity_runs_fini(&activities->runs);
+	if (activities->waiting) {
+		external_sort_finish(activities->waiting);
+	}
+	external_sort_destroy(activities->waiting);
 	free(activities->later_min);
 	*activities = (struct gpu_activities){0};
 }
@@ -249,9 +231,9 @@ static void order_begin(void *context, struct process *process)
 
 	find_readers(order, process);
 	if (has_reader(order, process, true)) {
-		begin_with_host(&order->activities, process, order_take, order);
+		begin(&order->activities, process, true, order_take, order);
 	} else if (has_reader(order, process, false)) {
-		gpu_activities_begin(&order->activities, process, order_take, order);
+		begin(&order->activities, process, false, order_take, order);
 	}
 }
 

@@ -2,8 +2,7 @@
 /*
  * Activities of the devices of a process, in the order of their begins, for views that ask what ran
  * at the same time. The stream has them as one run for each stream of the device, buffer by buffer.
- * Each is held until no earlier one can come, by the times in the headers of the blocks. Bounded
- * memory holds those that wait (struct gpu_activity_runs).
+ * Each is held until no earlier one can come, by the times in the headers of the blocks.
  */
 #ifndef REPORT_GPU_GPU_ACTIVITIES_H
 #define REPORT_GPU_GPU_ACTIVITIES_H
@@ -15,58 +14,27 @@
 #include "report/model/scan.h"
 #include "report/ops/op_launch.h"
 #include "report/table/table.h"
+#include "report/util/external_sort.h"
 
 /*
- * Activities that wait until no earlier one can come, in the order of their begins. They come in
- * runs, one for each batch, which are merged as they are taken out.
- *
- * Memory: GPU_ACTIVITIES_RUNS_MAX activities, and as many again while they are put together, 32
- * MB. Further ones (a stream of the device that was written long before another one) lie sorted in
- * a file without a name, in $TMPDIR or /tmp, but for GPU_ACTIVITIES_RUNS_READ of each such part, 64
- * KB. Where there is no room for that file all stay in memory.
+ * Memory: so many bytes of activities that wait, and 48 more for each while they are sorted.
+ * Further ones (a stream of the device that was written long before another one) lie sorted in a
+ * file (external_sort.h).
  */
-
-#define GPU_ACTIVITIES_RUNS_MAX	 (1u << 18)
-#define GPU_ACTIVITIES_RUNS_READ 1024u
-
-struct gpu_activity;
-
-/* Sorted; those behind `nr` are in the file. */
-struct gpu_activity_run {
-	struct gpu_activity *items;
-	size_t at, nr;
-	uint64_t file_at, file_end; /* in activities, not bytes; both 0: never in the file */
-};
-
-/* Starts with all zeros. */
-struct gpu_activity_runs {
-	struct gpu_activity_run *runs; /* a heap, by the begin of their next */
-	size_t nr_runs, capacity;
-	size_t most;	     /* that wait in memory, 0 for GPU_ACTIVITIES_RUNS_MAX; tests */
-	size_t nr_kept;	     /* in activities: memory of runs that never were in the file */
-	uint64_t nr_written; /* to the file */
-	size_t nr_filed;     /* runs that were written to it */
-	int file;	     /* 1 + its descriptor, 0 none */
-	bool is_full;	     /* no more can be written to it */
-};
-
-void gpu_activity_runs_fini(struct gpu_activity_runs *runs);
-
-/* Takes over the activities of a batch, in memory of their own and in any order. */
-void gpu_activity_runs_add(struct gpu_activity_runs *runs, struct gpu_activity *items, size_t nr);
-
-/* The one that begins first, those with the same begin by their correlation IDs; NULL: none. */
-const struct gpu_activity *gpu_activity_runs_first(const struct gpu_activity_runs *runs);
-
-/* Takes that one out. */
-void gpu_activity_runs_drop(struct gpu_activity_runs *runs);
+#define GPU_ACTIVITIES_WAIT_BYTES (16u << 20)
 
 struct gpu_activity {
-	uint64_t begin, end; /* CLOCK_MONOTONIC ns */
-	uint64_t bytes;	     /* of a copy or set */
-	uint32_t name;	     /* of string_pool.h: the kernel, or what copy_name says */
-	uint32_t copy;	     /* of a copy or set: copy_pack() */
-	uint64_t correlation;
+	union {
+		struct external_sort_head head;
+		struct {
+			uint64_t begin; /* CLOCK_MONOTONIC ns */
+			uint64_t correlation;
+		};
+	};
+	uint64_t end;
+	uint64_t bytes; /* of a copy or set */
+	uint32_t name;	/* of string_pool.h: the kernel, or what copy_name says */
+	uint32_t copy;	/* of a copy or set: copy_pack() */
 	uint32_t place; /* an id of the stream */
 	uint32_t device;
 	uint8_t table; /* GPROF_TABLE_kernel, _memcpy, _memset, _graph; _op: of the host */
@@ -76,7 +44,7 @@ struct gpu_activity {
 
 struct gpu_activities {
 	struct process *process;
-	struct gpu_activity_runs runs; /* what waits */
+	struct external_sort *waiting;
 	uint64_t *later_min; /* by block: the earliest begin in later blocks, CLOCK_MONOTONIC ns */
 	bool has_host;	     /* what the host carries out comes, too */
 	bool has_operators;  /* and what it computes: the process has no work of devices */

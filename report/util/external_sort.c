@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sorts more records than memory should hold: tables with a row per event, Chrome timelines and
- * tracks. Records fill a run; a full run is sorted and written to a file; at the end a heap merges
- * all runs, each through a window of its own. There are two ways to get records out:
+ * Sorts more records than memory should hold: tables with a row per event, activities of GPUs, rows
+ * of traces, timelines and tracks. Records fill a run; a full run is sorted and written to a file;
+ * a heap merges all runs, each through a window of its own. There are three ways to get records
+ * out:
  *
  *   external_sort_at()         all are added, then read by index: merges from the heap
+ *   external_sort_rewrite()    all are added, then changed in order and read backwards
  *   external_sort_hand_out()   records leave while others are added, once no earlier one can come;
  *                              what is due is sorted in memory and merged with the runs of the file
  *
@@ -12,16 +14,17 @@
  */
 #include "report/util/external_sort.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "report/util/buf.h"
 #include "report/util/files.h"
+#include "report/util/heap.h"
+#include "report/util/sort.h"
 
 #define WINDOW_BYTES (64u << 10) /* read at a time from each run in the file */
 
-/* Sorted records, in memory or in the file. */
+/* Sorted records, in the file; the last ones, after external_sort_finish, in memory. */
 struct run {
 	char *records; /* NULL: they are in the file */
 	uint64_t offset;
@@ -31,46 +34,61 @@ struct run {
 	size_t window_first, window_nr;
 };
 
+/* The next record of a run. */
+struct head {
+	const void *record;
+	int (*compare)(const void *a, const void *b);
+	size_t run;
+};
+
 struct external_sort {
 	size_t bytes; /* of each record */
 	int (*compare)(const void *a, const void *b);
+	uint64_t flip; /* of the keys: all bits where they fall */
 	size_t most;
 	size_t run_records;
 	char *records; /* of the run that is being filled */
 	size_t nr, capacity;
 	uint64_t nr_added;
 	size_t nr_kept;
-	int fd; /* -1: none yet; -2: no room for one */
+	int fd;		  /* -1: none yet */
+	bool has_no_room; /* for another run: all further records stay in memory */
 	uint64_t file_bytes;
 	struct run *runs;
 	size_t nr_runs, run_capacity;
-	size_t *heap; /* indices of runs; the run with the lowest record is first */
+	struct head *heap; /* the run with the first record is on top */
 	size_t nr_heap, heap_capacity;
 	size_t place;					 /* of the record at the top of the heap */
 	void (*take)(void *context, const void *record); /* NULL: external_sort_at hands out */
 	void *context;
+	size_t nr_seen; /* records in memory of which `earliest` is the lowest key */
+	uint64_t earliest;
 	uint64_t no_earlier;
 };
 
 /* ---- order ---- */
 
-static int by_key(const void *a, const void *b)
+static int by_head(const void *a, const void *b)
 {
 	const struct external_sort_head *x = a, *y = b;
+	int order = compare_u64(x->key, y->key);
 
-	if (x->key != y->key) {
-		return x->key < y->key ? -1 : 1;
-	}
-	return (x->order > y->order) - (x->order < y->order);
+	return order ? order : compare_u64(x->order, y->order);
 }
 
-static int by_key_and_tie(const void *a, const void *b)
+static int by_head_and_tie(const void *a, const void *b)
 {
 	const struct external_sort_head *x = a, *y = b;
-	const uint64_t *tie = (const uint64_t *)(x + 1), *other = (const uint64_t *)(y + 1);
-	int order = by_key(a, b);
+	int order = by_head(a, b);
 
-	return order ? order : (*tie > *other) - (*tie < *other);
+	return order ? order : compare_u64(*(const uint64_t *)(x + 1), *(const uint64_t *)(y + 1));
+}
+
+static int by_falling_head_and_tie(const void *a, const void *b)
+{
+	const struct external_sort_head *x = a, *y = b;
+
+	return x->key != y->key ? (x->key > y->key ? -1 : 1) : by_head_and_tie(a, b);
 }
 
 /* ---- sorters ---- */
@@ -80,7 +98,7 @@ struct external_sort *external_sort_create(size_t record_bytes, size_t most, siz
 	struct external_sort *sorter = mem_zeroed(1, sizeof(*sorter));
 
 	sorter->bytes = record_bytes;
-	sorter->compare = by_key;
+	sorter->compare = by_head;
 	sorter->run_records = (run_bytes ? run_bytes : EXTERNAL_SORT_BYTES) / record_bytes;
 	sorter->run_records = sorter->run_records < 2 ? 2 : sorter->run_records;
 	/* Selecting more than half a run is as much work as sorting all of it. */
@@ -91,7 +109,13 @@ struct external_sort *external_sort_create(size_t record_bytes, size_t most, siz
 
 void external_sort_break_ties(struct external_sort *sorter)
 {
-	sorter->compare = by_key_and_tie;
+	sorter->compare = by_head_and_tie;
+}
+
+void external_sort_fall(struct external_sort *sorter)
+{
+	sorter->compare = by_falling_head_and_tie;
+	sorter->flip = UINT64_MAX;
 }
 
 void external_sort_hand_out(struct external_sort *sorter,
@@ -107,7 +131,6 @@ void external_sort_destroy(struct external_sort *sorter)
 		return;
 	}
 	for (size_t i = 0; i < sorter->nr_runs; i++) {
-		free(sorter->runs[i].records);
 		free(sorter->runs[i].window);
 	}
 	if (sorter->fd >= 0) {
@@ -132,10 +155,56 @@ static bool is_sorted(const struct external_sort *sorter)
 	return true;
 }
 
+static int compare_at(const void *context, size_t a, size_t b)
+{
+	const struct external_sort *sorter = context;
+
+	return sorter->compare(
+		sorter->records + a * sorter->bytes, sorter->records + b * sorter->bytes);
+}
+
+static struct sort_key key_of(const struct external_sort *sorter, size_t at)
+{
+	const struct external_sort_head *head =
+		(const void *)(sorter->records + at * sorter->bytes);
+
+	return (struct sort_key){head->key ^ sorter->flip, at};
+}
+
+/* Moves each record to where its key stands: one cycle of moves after the other. */
+static void put_in_order(struct external_sort *sorter, struct sort_key *keys)
+{
+	char *records = sorter->records, *aside = mem_resize(NULL, 1, sorter->bytes);
+	const size_t bytes = sorter->bytes;
+
+	for (size_t i = 0; i < sorter->nr; i++) {
+		size_t at = i, from;
+
+		if (keys[i].at == i) {
+			continue;
+		}
+		memcpy(aside, records + i * bytes, bytes);
+		for (; (from = keys[at].at) != i; at = from) {
+			memcpy(records + at * bytes, records + from * bytes, bytes);
+			keys[at].at = at;
+		}
+		memcpy(records + at * bytes, aside, bytes);
+		keys[at].at = at;
+	}
+	free(aside);
+}
+
 static void sort(struct external_sort *sorter)
 {
 	if (!is_sorted(sorter)) {
-		qsort(sorter->records, sorter->nr, sorter->bytes, sorter->compare);
+		struct sort_key *keys = mem_resize(NULL, 2 * sorter->nr, sizeof(*keys));
+
+		for (size_t i = 0; i < sorter->nr; i++) {
+			keys[i] = key_of(sorter, i);
+		}
+		put_in_order(
+			sorter, key_sort(keys, keys + sorter->nr, sorter->nr, compare_at, sorter));
+		free(keys);
 	}
 	if (sorter->most && sorter->nr > sorter->most) {
 		sorter->nr = sorter->most;
@@ -144,9 +213,14 @@ static void sort(struct external_sort *sorter)
 
 /* ---- the file ---- */
 
+static size_t window_records(const struct external_sort *sorter)
+{
+	return WINDOW_BYTES > sorter->bytes ? WINDOW_BYTES / sorter->bytes : 1;
+}
+
 static void read_window(struct external_sort *sorter, struct run *run)
 {
-	size_t most = WINDOW_BYTES / sorter->bytes ? WINDOW_BYTES / sorter->bytes : 1;
+	size_t most = window_records(sorter);
 	size_t nr = run->nr - run->next < most ? run->nr - run->next : most;
 
 	if (!run->window) {
@@ -157,38 +231,6 @@ static void read_window(struct external_sort *sorter, struct run *run)
 	run->window_first = run->next;
 	run->window_nr = nr;
 }
-
-/* ---- runs ---- */
-
-/*
- * Without room for a file, a run stays in memory. fd -2: no file could be opened, and none is tried
- * again.
- */
-static void end_run(struct external_sort *sorter)
-{
-	struct run *run;
-
-	sort(sorter);
-	sorter->runs = array_grow(
-		sorter->runs, sorter->nr_runs, &sorter->run_capacity, sizeof(*sorter->runs));
-	run = &sorter->runs[sorter->nr_runs++];
-	*run = (struct run){.nr = sorter->nr, .offset = sorter->file_bytes};
-	if (sorter->fd == -1) {
-		sorter->fd = temp_file_open();
-		sorter->fd = sorter->fd < 0 ? -2 : sorter->fd;
-	}
-	if (sorter->fd >= 0 && temp_file_write(sorter->fd, sorter->file_bytes, sorter->records,
-				       sorter->nr * sorter->bytes)) {
-		sorter->file_bytes += sorter->nr * sorter->bytes;
-	} else {
-		run->records = sorter->records;
-		sorter->records = NULL;
-		sorter->capacity = 0;
-	}
-	sorter->nr = 0;
-}
-
-/* ---- reading back ---- */
 
 static const void *first_of(struct external_sort *sorter, struct run *run)
 {
@@ -201,50 +243,38 @@ static const void *first_of(struct external_sort *sorter, struct run *run)
 	return run->window + (run->next - run->window_first) * sorter->bytes;
 }
 
-static bool is_before(struct external_sort *sorter, size_t a, size_t b)
+/* ---- the heap ---- */
+
+static bool comes_before(const void *a, const void *b)
 {
-	return sorter->compare(first_of(sorter, &sorter->runs[sorter->heap[a]]),
-		       first_of(sorter, &sorter->runs[sorter->heap[b]])) < 0;
+	const struct head *x = a, *y = b;
+
+	return x->compare(x->record, y->record) < 0;
 }
 
-static void sift_down(struct external_sort *sorter, size_t at)
-{
-	for (size_t child = 2 * at + 1; child < sorter->nr_heap; child = 2 * at + 1) {
-		size_t run = sorter->heap[at];
-
-		if (child + 1 < sorter->nr_heap && is_before(sorter, child + 1, child)) {
-			child++;
-		}
-		if (!is_before(sorter, child, at)) {
-			return;
-		}
-		sorter->heap[at] = sorter->heap[child];
-		sorter->heap[child] = run;
-		at = child;
-	}
-}
-
-/* Adds a run of the file to the heap. */
 static void add_to_heap(struct external_sort *sorter, size_t run)
 {
-	size_t at = sorter->nr_heap++, up;
+	size_t at = sorter->nr_heap++;
 
 	sorter->heap = array_grow(sorter->heap, at, &sorter->heap_capacity, sizeof(*sorter->heap));
-	for (sorter->heap[at] = run; at && is_before(sorter, at, (at - 1) / 2); at = up) {
-		up = (at - 1) / 2;
-		sorter->heap[at] = sorter->heap[up];
-		sorter->heap[up] = run;
-	}
+	sorter->heap[at] =
+		(struct head){first_of(sorter, &sorter->runs[run]), sorter->compare, run};
+	heap_rise(sorter->heap, at, sizeof(*sorter->heap), comes_before);
 }
 
 static void drop_first(struct external_sort *sorter)
 {
-	struct run *run = &sorter->runs[sorter->heap[0]];
+	struct head *top = &sorter->heap[0];
+	struct run *run = &sorter->runs[top->run];
 
-	if (++run->next == run->nr) {
-		sorter->heap[0] = sorter->heap[--sorter->nr_heap];
+	if (++run->next < run->nr) {
+		top->record = first_of(sorter, run);
+	} else {
+		free(run->window);
+		run->window = NULL;
+		*top = sorter->heap[--sorter->nr_heap];
 	}
-	sift_down(sorter, 0);
+	heap_sink(sorter->heap, sorter->nr_heap, sizeof(*sorter->heap), comes_before);
 }
 
 static void begin_again(struct external_sort *sorter)
@@ -256,139 +286,66 @@ static void begin_again(struct external_sort *sorter)
 		sorter->runs[i].window_first = 0;
 		sorter->runs[i].window_nr = 0;
 		if (sorter->runs[i].nr) {
-			sorter->heap[sorter->nr_heap++] = i;
+			add_to_heap(sorter, i);
 		}
 	}
-	for (size_t i = sorter->nr_heap / 2; i-- > 0;) {
-		sift_down(sorter, i);
+}
+
+/* ---- runs ---- */
+
+static bool write_run(struct external_sort *sorter)
+{
+	if (sorter->fd == -1) {
+		sorter->fd = temp_file_open();
+	}
+	return sorter->fd >= 0 && temp_file_write(sorter->fd, sorter->file_bytes, sorter->records,
+					  sorter->nr * sorter->bytes);
+}
+
+static void end_run(struct external_sort *sorter)
+{
+	sort(sorter);
+	if (!write_run(sorter)) {
+		sorter->has_no_room = true;
+		return;
+	}
+	sorter->runs = array_grow(
+		sorter->runs, sorter->nr_runs, &sorter->run_capacity, sizeof(*sorter->runs));
+	sorter->runs[sorter->nr_runs++] =
+		(struct run){.nr = sorter->nr, .offset = sorter->file_bytes};
+	sorter->file_bytes += sorter->nr * sorter->bytes;
+	sorter->nr = sorter->nr_seen = 0;
+	if (sorter->take) {
+		add_to_heap(sorter, sorter->nr_runs - 1);
 	}
 }
 
 /* ---- handing out while more is added ---- */
-
-/* A record in memory that is handed out now. */
-struct due {
-	uint64_t key;
-	size_t at;
-};
-
-#define DIGIT_BITS 11u
-#define DIGITS	   (1u << DIGIT_BITS)
-
-/* Up to so many bits are left to comparisons where that saves a digit. */
-#define MAX_REST_BITS 8u
-
-/* More records than that, the same but for their rest, are for qsort. */
-#define MAX_INSERTED 16u
-
-/* By one digit of the key; equal ones keep their order. */
-static void sort_by_digit(const struct due *from, struct due *to, size_t nr, unsigned int shift)
-{
-	size_t places[DIGITS] = {0}, sum = 0;
-
-	for (size_t i = 0; i < nr; i++) {
-		places[from[i].key >> shift & (DIGITS - 1)]++;
-	}
-	for (size_t i = 0; i < DIGITS; i++) {
-		size_t count = places[i];
-
-		places[i] = sum;
-		sum += count;
-	}
-	for (size_t i = 0; i < nr; i++) {
-		to[places[from[i].key >> shift & (DIGITS - 1)]++] = from[i];
-	}
-}
-
-static int by_due(const void *a, const void *b, void *context)
-{
-	const struct due *x = a, *y = b;
-	const struct external_sort *sorter = context;
-	int order;
-
-	if (x->key != y->key) {
-		return x->key < y->key ? -1 : 1;
-	}
-	order = sorter->compare(
-		sorter->records + x->at * sorter->bytes, sorter->records + y->at * sorter->bytes);
-	return order ? order : (x->at > y->at) - (x->at < y->at);
-}
-
-static void insert_each(struct external_sort *sorter, struct due *due, size_t nr)
-{
-	for (size_t i = 1; i < nr; i++) {
-		struct due moved = due[i];
-		size_t at = i;
-
-		for (; at && by_due(&moved, &due[at - 1], sorter) < 0; at--) {
-			due[at] = due[at - 1];
-		}
-		due[at] = moved;
-	}
-}
-
-/* Sorts those whose keys differ in their last bits alone, if at all. */
-static void sort_rests(
-	struct external_sort *sorter, struct due *due, size_t nr, unsigned int rest_bits)
-{
-	for (size_t i = 0, end; i < nr; i = end) {
-		for (end = i + 1; end < nr && due[end].key >> rest_bits == due[i].key >> rest_bits;
-			end++) {
-		}
-		if (end - i > MAX_INSERTED) {
-			qsort_r(due + i, end - i, sizeof(*due), by_due, sorter);
-		} else {
-			insert_each(sorter, due + i, end - i);
-		}
-	}
-}
-
-/* 0 for 0. */
-static unsigned int nr_bits(uint64_t number)
-{
-	return number ? 64u - (unsigned int)__builtin_clzll(number) : 0;
-}
-
-/*
- * Sorts by digits, of which the keys of a short time have few: comparing the records themselves
- * would read the memory of all of them many times. Returns `due` or `spare`, which has as much
- * room.
- */
-static struct due *sort_due(
-	struct external_sort *sorter, struct due *due, struct due *spare, size_t nr)
-{
-	uint64_t least = UINT64_MAX, most = 0;
-	unsigned int bits, rest_bits;
-
-	for (size_t i = 0; i < nr; i++) {
-		least = due[i].key < least ? due[i].key : least;
-		most = due[i].key > most ? due[i].key : most;
-	}
-	for (size_t i = 0; i < nr; i++) {
-		due[i].key -= least;
-	}
-	bits = nr ? nr_bits(most - least) : 0;
-	rest_bits = bits % DIGIT_BITS <= MAX_REST_BITS ? bits % DIGIT_BITS : 0;
-	for (unsigned int shift = rest_bits; shift < bits; shift += DIGIT_BITS) {
-		struct due *sorted = spare;
-
-		sort_by_digit(due, sorted, nr, shift);
-		spare = due;
-		due = sorted;
-	}
-	sort_rests(sorter, due, nr, rest_bits);
-	return due;
-}
 
 static bool is_due(const struct external_sort *sorter, const void *record, bool is_all)
 {
 	return is_all || ((const struct external_sort_head *)record)->key < sorter->no_earlier;
 }
 
+/* Looks at each record once while all of them wait. */
+static bool has_due(struct external_sort *sorter)
+{
+	if (!sorter->nr_seen) {
+		sorter->earliest = UINT64_MAX;
+	}
+	for (; sorter->nr_seen < sorter->nr; sorter->nr_seen++) {
+		uint64_t key = key_of(sorter, sorter->nr_seen).key;
+
+		sorter->earliest = key < sorter->earliest ? key : sorter->earliest;
+	}
+	return sorter->earliest < sorter->no_earlier ||
+	       (sorter->nr_heap && is_due(sorter, sorter->heap[0].record, false));
+}
+
 static void take_from_runs(struct external_sort *sorter, const char *before, bool is_all)
 {
 	while (sorter->nr_heap) {
-		const void *record = first_of(sorter, &sorter->runs[sorter->heap[0]]);
+		const void *record = sorter->heap[0].record;
 
 		if (!is_due(sorter, record, is_all) ||
 			(before && sorter->compare(before, record) < 0)) {
@@ -397,12 +354,15 @@ static void take_from_runs(struct external_sort *sorter, const char *before, boo
 		sorter->take(sorter->context, record);
 		drop_first(sorter);
 	}
+	sorter->nr_runs = 0; /* of the file, which is used again */
+	sorter->file_bytes = 0;
 }
 
 /* So many records ahead are fetched into the cache: they lie far apart. */
 #define AHEAD 8u
 
-static void take_due(struct external_sort *sorter, const struct due *sorted, size_t nr, bool is_all)
+static void take_due(
+	struct external_sort *sorter, const struct sort_key *sorted, size_t nr, bool is_all)
 {
 	for (size_t i = 0; i < nr; i++) {
 		const char *record = sorter->records + sorted[i].at * sorter->bytes;
@@ -417,13 +377,16 @@ static void take_due(struct external_sort *sorter, const struct due *sorted, siz
 }
 
 /* Moves the records that are not due yet to the front. */
-static void keep_others(struct external_sort *sorter, const struct due *others, size_t nr)
+static void keep_others(struct external_sort *sorter, const struct sort_key *others, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
-		memmove(sorter->records + i * sorter->bytes,
-			sorter->records + others[i].at * sorter->bytes, sorter->bytes);
+		if (others[i].at != i) {
+			memcpy(sorter->records + i * sorter->bytes,
+				sorter->records + others[i].at * sorter->bytes, sorter->bytes);
+		}
 	}
 	sorter->nr = nr;
+	sorter->nr_seen = 0;
 }
 
 /*
@@ -432,36 +395,42 @@ static void keep_others(struct external_sort *sorter, const struct due *others, 
  */
 static void hand_out(struct external_sort *sorter, bool is_all)
 {
-	struct due *due = mem_resize(NULL, 3 * sorter->nr + 1, sizeof(*due));
-	struct due *spare = due + sorter->nr, *others = spare + sorter->nr;
+	struct sort_key *due = mem_resize(NULL, 3 * sorter->nr + 1, sizeof(*due));
+	struct sort_key *spare = due + sorter->nr, *others = spare + sorter->nr;
 	size_t nr = 0, nr_others = 0;
 
 	for (size_t i = 0; i < sorter->nr; i++) {
-		const void *record = sorter->records + i * sorter->bytes;
-		const struct due one = {((const struct external_sort_head *)record)->key, i};
+		const struct sort_key key = key_of(sorter, i);
 
-		if (is_due(sorter, record, is_all)) {
-			due[nr++] = one;
+		if (is_due(sorter, sorter->records + i * sorter->bytes, is_all)) {
+			due[nr++] = key;
 		} else {
-			others[nr_others++] = one;
+			others[nr_others++] = key;
 		}
 	}
-	take_due(sorter, sort_due(sorter, due, spare, nr), nr, is_all);
+	take_due(sorter, key_sort(due, spare, nr, compare_at, sorter), nr, is_all);
 	keep_others(sorter, others, nr_others);
 	free(due);
 }
 
-/* Makes room for records. Where few could be handed out, the others go into the file. */
+/*
+ * Makes room for a record, where there is none or a run is full: hands out, cuts, writes a run into
+ * the file. Memory only grows if it is more than half full then.
+ */
 static void make_room(struct external_sort *sorter)
 {
-	if (sorter->take) {
+	bool is_full = sorter->nr >= sorter->run_records && !sorter->has_no_room;
+
+	if (sorter->take && sorter->nr >= sorter->run_records) {
 		hand_out(sorter, false);
 	}
-	if (sorter->nr > sorter->run_records / 2) {
+	if (is_full && sorter->most) {
+		sort(sorter);
+	} else if (is_full && sorter->nr > sorter->run_records / 2) {
 		end_run(sorter);
-		if (sorter->take) {
-			add_to_heap(sorter, sorter->nr_runs - 1);
-		}
+	}
+	if (sorter->nr >= sorter->capacity - sorter->capacity / 2) {
+		sorter->records = array_double(sorter->records, &sorter->capacity, sorter->bytes);
 	}
 }
 
@@ -470,20 +439,24 @@ void external_sort_no_earlier(struct external_sort *sorter, uint64_t key)
 	sorter->no_earlier = key > sorter->no_earlier ? key : sorter->no_earlier;
 }
 
+void external_sort_release(struct external_sort *sorter, uint64_t key)
+{
+	external_sort_no_earlier(sorter, key);
+	if (has_due(sorter)) {
+		hand_out(sorter, false);
+	}
+}
+
 /* ---- adding ---- */
 
 void *external_sort_add(struct external_sort *sorter)
 {
 	struct external_sort_head *head;
 
-	if (sorter->nr == sorter->run_records) {
-		if (sorter->most) {
-			sort(sorter);
-		} else {
-			make_room(sorter);
-		}
+	if (sorter->nr == sorter->capacity ||
+		(sorter->nr >= sorter->run_records && !sorter->has_no_room)) {
+		make_room(sorter);
 	}
-	sorter->records = array_grow(sorter->records, sorter->nr, &sorter->capacity, sorter->bytes);
 	head = (struct external_sort_head *)(sorter->records + sorter->nr++ * sorter->bytes);
 	memset(head, 0, sorter->bytes);
 	head->order = sorter->nr_added++;
@@ -509,16 +482,8 @@ void external_sort_finish(struct external_sort *sorter)
 	/* The last run stays in memory. */
 	sorter->runs[sorter->nr_runs++] =
 		(struct run){.records = sorter->records, .nr = sorter->nr};
-	sorter->records = NULL;
 	sorter->nr = 0;
-	sorter->heap = mem_zeroed(sorter->nr_runs, sizeof(*sorter->heap));
 	begin_again(sorter);
-}
-
-static void skip_one(struct external_sort *sorter)
-{
-	sorter->place++;
-	drop_first(sorter);
 }
 
 const void *external_sort_at(struct external_sort *sorter, size_t place)
@@ -526,10 +491,76 @@ const void *external_sort_at(struct external_sort *sorter, size_t place)
 	if (place < sorter->place) {
 		begin_again(sorter);
 	}
-	while (sorter->place < place) {
-		skip_one(sorter);
+	for (; sorter->place < place; sorter->place++) {
+		drop_first(sorter);
 	}
-	return first_of(sorter, &sorter->runs[sorter->heap[0]]);
+	return sorter->heap[0].record;
+}
+
+/* ---- there and back ---- */
+
+/* Writes the changed records behind the runs in the file. */
+static bool write_changed(struct external_sort *sorter, void (*change)(void *context, void *record),
+	void *context, char *window)
+{
+	size_t most = window_records(sorter), first = 0;
+
+	for (size_t i = 0; i < sorter->nr_kept; i++) {
+		char *record = window + (i - first) * sorter->bytes;
+
+		memcpy(record, external_sort_at(sorter, i), sorter->bytes);
+		change(context, record);
+		if (i + 1 == first + most || i + 1 == sorter->nr_kept) {
+			if (!temp_file_write(sorter->fd, sorter->file_bytes + first * sorter->bytes,
+				    window, (i + 1 - first) * sorter->bytes)) {
+				return false;
+			}
+			first = i + 1;
+		}
+	}
+	return true;
+}
+
+static void read_changed(struct external_sort *sorter,
+	void (*use)(void *context, const void *record), void *context, char *window)
+{
+	size_t most = window_records(sorter);
+
+	for (size_t left = sorter->nr_kept; left;) {
+		size_t nr = left < most ? left : most;
+
+		left -= nr;
+		temp_file_read_back(sorter->fd, sorter->file_bytes + left * sorter->bytes, window,
+			nr * sorter->bytes);
+		while (nr-- > 0) {
+			use(context, window + nr * sorter->bytes);
+		}
+	}
+}
+
+bool external_sort_rewrite(struct external_sort *sorter,
+	void (*change)(void *context, void *record), void (*use)(void *context, const void *record),
+	void *context)
+{
+	bool is_good;
+	char *window;
+
+	if (sorter->nr_runs == 1) { /* in memory */
+		for (size_t i = 0; i < sorter->nr_kept; i++) {
+			change(context, sorter->records + i * sorter->bytes);
+		}
+		for (size_t i = sorter->nr_kept; i-- > 0;) {
+			use(context, sorter->records + i * sorter->bytes);
+		}
+		return true;
+	}
+	window = mem_resize(NULL, window_records(sorter), sorter->bytes);
+	is_good = write_changed(sorter, change, context, window);
+	if (is_good) {
+		read_changed(sorter, use, context, window);
+	}
+	free(window);
+	return is_good;
 }
 
 size_t external_sort_nr_added(const struct external_sort *sorter)

@@ -2,13 +2,14 @@
 /*
  * Sorts records of one size by their keys, for tables with a row per event.
  *
- * It sorts up to EXTERNAL_SORT_BYTES in memory. More records go as sorted runs into a temporary
- * file ($TMPDIR or /tmp) and are merged from there. If that file cannot grow, all records stay in
- * memory.
+ * It sorts up to EXTERNAL_SORT_BYTES in memory, with two keys of 16 bytes per record aside. More
+ * records go as sorted runs into a temporary file ($TMPDIR or /tmp) and are merged from there, each
+ * through a window of 64 KB. If that file cannot grow, all further records stay in memory.
  */
 #ifndef REPORT_UTIL_EXTERNAL_SORT_H
 #define REPORT_UTIL_EXTERNAL_SORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,16 +35,22 @@ void external_sort_destroy(struct external_sort *sorter);
  */
 void external_sort_break_ties(struct external_sort *sorter);
 
+/* The same, but keys fall; order and tie rise as ever. Before the first record. */
+void external_sort_fall(struct external_sort *sorter);
+
 /*
  * Instead of external_sort_at: `take` gets the records in order as soon as no earlier one can come,
  * from within the calls below. So the file is not needed where records come nearly in order. Before
- * the first record; with `most` 0.
+ * the first record; with `most` 0, and rising keys.
  */
 void external_sort_hand_out(struct external_sort *sorter,
 	void (*take)(void *context, const void *record), void *context);
 
-/* Later records have no lower keys. */
+/* Later records have no lower keys. Hands out the others when memory is full. */
 void external_sort_no_earlier(struct external_sort *sorter, uint64_t key);
+
+/* Likewise, and hands out all lower ones at once. */
+void external_sort_release(struct external_sort *sorter, uint64_t key);
 
 /* Room for one more record, zeroed but for its order. Valid until the next call. */
 void *external_sort_add(struct external_sort *sorter);
@@ -60,5 +67,14 @@ size_t external_sort_nr(const struct external_sort *sorter);
  * call. Rising indices are cheap; a lower one starts again at the first record.
  */
 const void *external_sort_at(struct external_sort *sorter, size_t place);
+
+/*
+ * After external_sort_finish: `change` gets each record in order and may change it behind its head;
+ * then `use` gets the changed ones from the last to the first. False if the file has no room for
+ * the changed ones; then `use` gets none.
+ */
+bool external_sort_rewrite(struct external_sort *sorter,
+	void (*change)(void *context, void *record), void (*use)(void *context, const void *record),
+	void *context);
 
 #endif

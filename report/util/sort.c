@@ -210,6 +210,9 @@ static void sort_rests(
 	}
 }
 
+/* So many keys are sorted sooner than the digits of one are counted. */
+#define MAX_COMPARED 64u
+
 /* 0 for 0. */
 static unsigned int nr_bits(uint64_t number)
 {
@@ -226,15 +229,21 @@ struct sort_key *key_sort(struct sort_key *keys, struct sort_key *spare, size_t 
 	struct keyed order = {compare, context};
 	uint64_t least = UINT64_MAX, most = 0;
 	unsigned int bits, rest_bits;
+	bool is_rising = true;
 
 	for (size_t i = 0; i < nr; i++) {
+		is_rising &= keys[i].key >= most;
 		least = keys[i].key < least ? keys[i].key : least;
 		most = keys[i].key > most ? keys[i].key : most;
+	}
+	if (nr <= MAX_COMPARED && !is_rising) {
+		qsort_r(keys, nr, sizeof(*keys), by_key, &order);
+		return keys;
 	}
 	for (size_t i = 0; i < nr; i++) {
 		keys[i].key -= least;
 	}
-	bits = nr ? nr_bits(most - least) : 0;
+	bits = is_rising ? 0 : nr_bits(most - least);
 	rest_bits = bits % DIGIT_BITS <= MAX_REST_BITS ? bits % DIGIT_BITS : 0;
 	for (unsigned int shift = rest_bits; shift < bits; shift += DIGIT_BITS) {
 		struct sort_key *sorted = spare;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "test/unit/unit.h"
 
@@ -195,6 +196,183 @@ static void check_hand_out(size_t nr, size_t late, size_t nr_early, size_t run_r
 	free(plain);
 }
 
+/* As check_hand_out, but what is due goes out at once: it is what a plain sort says. */
+static void check_release(size_t nr, size_t late, size_t part, size_t run_records)
+{
+	struct external_sort *sorter =
+		external_sort_create(sizeof(struct record), 0, run_records * sizeof(struct record));
+	struct record *plain = calloc(nr, sizeof(*plain)), *sorted = malloc(nr * sizeof(*sorted));
+	struct taken taken = {.sorted = sorted};
+	uint64_t seed = nr + part;
+
+	for (size_t i = 0; i < nr; i++) {
+		plain[i] = (struct record){{i + unit_random(&seed) % (late + 1), 0}, i};
+	}
+	memcpy(sorted, plain, nr * sizeof(*sorted));
+	qsort(sorted, nr, sizeof(*sorted), by_key);
+	external_sort_hand_out(sorter, take, &taken);
+	for (size_t i = 0; i < nr; i++) {
+		struct record *record = external_sort_add(sorter);
+
+		record->head.key = plain[i].head.key;
+		record->value = plain[i].value;
+		if (i % part == part - 1) {
+			external_sort_release(sorter, i + 1);
+			ck_assert(taken.nr == nr || sorted[taken.nr].head.key > i);
+			ck_assert(!taken.nr || sorted[taken.nr - 1].head.key <= i);
+		}
+	}
+	external_sort_finish(sorter);
+	ck_assert_uint_eq(taken.nr, nr);
+	external_sort_destroy(sorter);
+	free(plain);
+	free(sorted);
+}
+
+START_TEST(what_is_due_is_released_at_once)
+{
+	check_release(1, 0, 1, 10);
+	check_release(5000, 0, 7, 100000);
+	check_release(5000, 100, 7, 100000);
+	check_release(50000, 3000, 1000, 100000);
+	check_release(50000, 3000, 100, 500); /* most wait in the file */
+	setenv("TMPDIR", "/nonexistent/directory", 1);
+	check_release(50000, 3000, 100, 500);
+	unsetenv("TMPDIR");
+}
+END_TEST
+
+/* The size of the largest file without a name that this process has open; 0: none. */
+static uint64_t file_bytes(void)
+{
+	struct stat stat;
+	uint64_t most = 0;
+
+	for (int fd = 3; fd < 64; fd++) {
+		if (!fstat(fd, &stat) && S_ISREG(stat.st_mode) && !stat.st_nlink &&
+			(uint64_t)stat.st_size > most) {
+			most = (uint64_t)stat.st_size;
+		}
+	}
+	return most;
+}
+
+/* Adds so many records in any order, of which a part is due afterwards. */
+static void add_many(struct external_sort *sorter, size_t nr, uint64_t first)
+{
+	uint64_t seed = first + 3;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct record *record = external_sort_add(sorter);
+
+		record->head.key = first + unit_random(&seed) % nr;
+		record->value = i;
+	}
+}
+
+static void count_rising(void *context, const void *record)
+{
+	const struct record *got = record;
+	struct record *last = context;
+
+	ck_assert_uint_ge(got->head.key, last->head.key);
+	last->head.key = got->head.key;
+	last->value++;
+}
+
+/* Twice, since the file is used again once it is empty. */
+START_TEST(few_records_wait_in_memory_and_the_file_is_used_again)
+{
+	enum { NR = 1000000, RUN_BYTES = 1u << 20, WINDOWS = NR * sizeof(struct record) / 16 };
+	size_t before = unit_memory();
+	struct external_sort *sorter = external_sort_create(sizeof(struct record), 0, RUN_BYTES);
+	struct record last = {0};
+	uint64_t bytes = 0;
+
+	external_sort_hand_out(sorter, count_rising, &last);
+	for (uint64_t round = 0; round < 2; round++) {
+		add_many(sorter, NR, round * NR);
+		ck_assert_uint_le(unit_memory() - before, 4 * RUN_BYTES + WINDOWS);
+		ck_assert(!bytes || file_bytes() == bytes);
+		bytes = file_bytes();
+		ck_assert_uint_gt(bytes, (NR - NR / 10) * sizeof(struct record));
+		external_sort_release(sorter, (round + 1) * NR);
+		ck_assert_uint_eq(last.value, (round + 1) * NR);
+		ck_assert_uint_le(unit_memory() - before, 4 * RUN_BYTES);
+	}
+	add_many(sorter, NR, 2ull * NR); /* what is left is freed */
+	external_sort_destroy(sorter);
+	ck_assert_uint_le(unit_memory() - before, RUN_BYTES);
+}
+END_TEST
+
+/* ---- there and back ---- */
+
+struct tied {
+	struct external_sort_head head;
+	uint64_t tie, changed;
+};
+
+struct walk {
+	struct tied last;
+	uint64_t nr;
+};
+
+static void change(void *context, void *record)
+{
+	struct walk *walk = context;
+	struct tied *own = record, *last = &walk->last;
+
+	ck_assert(!walk->nr || own->head.key < last->head.key ||
+		  (own->head.key == last->head.key &&
+			  (own->head.order > last->head.order ||
+				  (own->head.order == last->head.order && own->tie > last->tie))));
+	walk->last = *own;
+	own->changed = ++walk->nr;
+}
+
+static void use(void *context, const void *record)
+{
+	struct walk *walk = context;
+
+	ck_assert_uint_eq(((const struct tied *)record)->changed, walk->nr--);
+}
+
+static bool rewrite(size_t nr, size_t run_records)
+{
+	struct external_sort *sorter =
+		external_sort_create(sizeof(struct tied), 0, run_records * sizeof(struct tied));
+	struct walk walk = {0};
+	uint64_t seed = nr;
+	bool is_good;
+
+	external_sort_fall(sorter);
+	for (size_t i = 0; i < nr; i++) {
+		struct tied *record = external_sort_add(sorter);
+
+		*record = (struct tied){
+			{unit_random(&seed) % 500, unit_random(&seed) % 3}, nr - i, 0};
+	}
+	external_sort_finish(sorter);
+	is_good = external_sort_rewrite(sorter, change, use, &walk);
+	ck_assert(!is_good || !walk.nr);
+	external_sort_destroy(sorter);
+	return is_good;
+}
+
+START_TEST(records_are_changed_in_falling_order_and_used_in_rising)
+{
+	ck_assert(rewrite(0, 10));
+	ck_assert(rewrite(1, 10));
+	ck_assert(rewrite(10000, 100000));
+	ck_assert(rewrite(10000, 1000));
+	ck_assert(rewrite(10007, 100));
+	setenv("TMPDIR", "/nonexistent/directory", 1);
+	ck_assert(rewrite(10000, 1000)); /* in memory */
+	unsetenv("TMPDIR");
+}
+END_TEST
+
 START_TEST(records_are_handed_out_once_no_earlier_one_can_come)
 {
 	check_hand_out(1, 0, 0, 10);
@@ -215,9 +393,11 @@ START_TEST(what_cannot_be_handed_out_yet_waits_in_the_file)
 }
 END_TEST
 
-UNIT_SUITE("report/external_sort", records_come_sorted_and_equal_ones_as_they_were_added,
-	runs_in_the_file_are_merged, the_lowest_are_kept_and_the_rest_is_counted,
-	without_room_for_a_file_they_stay_in_memory,
+UNIT_SUITE("report/external_sort", what_is_due_is_released_at_once,
+	few_records_wait_in_memory_and_the_file_is_used_again,
+	records_are_changed_in_falling_order_and_used_in_rising,
+	records_come_sorted_and_equal_ones_as_they_were_added, runs_in_the_file_are_merged,
+	the_lowest_are_kept_and_the_rest_is_counted, without_room_for_a_file_they_stay_in_memory,
 	records_are_handed_out_once_no_earlier_one_can_come,
 	what_cannot_be_handed_out_yet_waits_in_the_file, a_place_before_the_last_begins_again,
 	a_tie_sorts_records_whose_order_is_the_same)

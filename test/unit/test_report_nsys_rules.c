@@ -139,8 +139,9 @@ static const char *make_works(uint64_t seed)
 		struct gprof_row_kernel *kernel = gen_row(gen, GPROF_TABLE_kernel);
 		uint64_t begin = unit_random(&seed) % 30000 * MS;
 
-		works[i] = (struct gpu_activity){begin, begin + unit_random(&seed) % 150 * MS,
-			(uint32_t)(unit_random(&seed) % 2)};
+		works[i] = (struct gpu_activity){.begin = begin,
+			.end = begin + unit_random(&seed) % 150 * MS,
+			.device = (uint32_t)(unit_random(&seed) % 2)};
 		kernel->begin = works[i].begin;
 		kernel->dur = works[i].end;
 		kernel->place = places[works[i].device];

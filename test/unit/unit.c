@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <ftw.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,17 @@ uint64_t unit_random(uint64_t *seed)
 uint64_t unit_below(uint64_t *seed, uint64_t end)
 {
 	return unit_random(seed) % end;
+}
+
+size_t unit_memory(void)
+{
+#if __GLIBC_PREREQ(2, 33)
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+#else
+	return 0;
+#endif
 }
 
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *ftw)

@@ -47,6 +47,9 @@ uint64_t unit_random(uint64_t *seed);
 /* The same from 0 to below end, which must not be 0. */
 uint64_t unit_below(uint64_t *seed, uint64_t end);
 
+/* Bytes that malloc has given out; 0 where it does not say. */
+size_t unit_memory(void);
+
 /* A new empty directory under $TMPDIR or /tmp; removed when the process that made it exits. */
 const char *unit_temp_dir(void);
 
