@@ -29,9 +29,6 @@
 /* The share of the room that buckets may take: 1 / this. */
 #define GRID_SHARE 4u
 
-/* Beside the types of tracks.h: the number is the slice's own. */
-#define ARG_OWN_NUMBER 4u
-
 struct html_track {
 	uint32_t parent;  /* its id, 0 none */
 	uint32_t process; /* counting from 1 */
@@ -103,7 +100,7 @@ struct set {
 	struct {
 		uint8_t key, type;
 		uint64_t value;
-	} __attribute__((packed)) args[2 * TRACK_SLICE_ARGS];
+	} __attribute__((packed)) args[2 * SLICE_ARGS];
 } __attribute__((packed));
 
 static bool is_own_number(const struct arg *arg)
@@ -114,29 +111,30 @@ static bool is_own_number(const struct arg *arg)
 }
 
 /* One number of a slice is kept beside its set, so that copies of different sizes share a set. */
-static void add_args(struct set *set, struct html_slice *slice, const struct arg *args, size_t nr,
-	bool *has_number)
+static void add_args(
+	struct set *set, struct html_slice *slice, const struct slice_args *args, bool *has_number)
 {
-	for (size_t i = 0; i < nr && set->nr_args < 2 * TRACK_SLICE_ARGS; i++) {
-		uint64_t value = args[i].number;
-		uint8_t type = args[i].type;
+	for (size_t i = 0; i < args->nr && set->nr_args < 2 * SLICE_ARGS; i++) {
+		const struct arg *arg = &args->args[i];
+		uint64_t value = arg->number;
+		uint8_t type = arg->type;
 
-		if (args[i].key == KEY_CORRELATION) {
+		if (arg->key == KEY_CORRELATION) {
 			slice->correlation = value;
 			continue;
 		}
-		if (args[i].key == KEY_RATE) {
+		if (arg->key == KEY_RATE) {
 			continue; /* the page has bytes and times */
 		}
-		if (is_own_number(&args[i]) && !*has_number) {
+		if (is_own_number(arg) && !*has_number) {
 			*has_number = true;
 			slice->number = value;
 			type = ARG_OWN_NUMBER;
 			value = 0;
 		} else if (type == ARG_TEXT) {
-			value = args[i].text;
+			value = arg->text;
 		}
-		set->args[set->nr_args].key = args[i].key;
+		set->args[set->nr_args].key = arg->key;
 		set->args[set->nr_args].type = type;
 		set->args[set->nr_args++].value = value;
 	}
@@ -147,9 +145,9 @@ static uint32_t set_of(const struct track_slice *event, struct html_slice *slice
 	struct set set = {.category = event->category, .is_instant = slice->is_instant};
 	bool has_number = false;
 
-	add_args(&set, slice, event->args, event->nr_args, &has_number);
-	if (event->shared) {
-		add_args(&set, slice, event->shared->args, event->shared->nr, &has_number);
+	add_args(&set, slice, &event->args, &has_number);
+	if (event->args.shared) {
+		add_args(&set, slice, &event->args.shared->made, &has_number);
 	}
 	return string_pool_intern(
 		(const char *)&set, offsetof(struct set, args) + set.nr_args * sizeof(set.args[0]));
@@ -446,7 +444,7 @@ static void add_words(struct buf *json)
 	}
 	buf_text(json, "],\n\"keys\":[null");
 	for (unsigned int i = 1; i < NR_KEYS; i++) {
-		buf_printf(json, ",\"%s\"", key_words[i]);
+		buf_printf(json, ",\"%s\"", arg_names[i].name);
 	}
 	buf_text(json, "]");
 }

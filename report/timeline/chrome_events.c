@@ -12,10 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/comm/nccl_names.h"
 #include "report/import/kineto/event.h"
-#include "report/model/api.h"
-#include "report/model/py_stack.h"
 #include "report/ops/op.h"
 #include "report/util/hash.h"
 #include "report/util/text.h"
@@ -31,8 +28,9 @@
 /* Adds microseconds with three decimals. */
 static void add_us(struct buf *out, uint64_t ns)
 {
-	char decimals[4] = {'.', (char)('0' + ns / 100 % 10), (char)('0' + ns / 10 % 10),
-		(char)('0' + ns % 10)};
+	unsigned int rest = (unsigned int)(ns % 1000);
+	char decimals[4] = {'.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10),
+		(char)('0' + rest % 10)};
 
 	buf_uint(out, ns / 1000);
 	buf_add(out, decimals, sizeof(decimals));
@@ -49,17 +47,19 @@ static void add_double(struct buf *out, double number)
 {
 	uint64_t whole = (uint64_t)number;
 	double fraction = number - (double)whole;
-	int exponent, nr_decimals;
+	int exponent, nr_decimals, nr = 0;
+	char decimals[32]; /* of a ns or more there are 20 */
 
 	frexp(number, &exponent);
 	nr_decimals = (int)((54 - exponent) * 0.30103) + 1;
-	buf_uint(out, whole);
-	buf_char(out, '.');
-	for (int i = 0; i < 3 || (i < nr_decimals && fraction > 0); i++) {
+	for (; nr < 3 || (nr < nr_decimals && fraction > 0); nr++) {
 		fraction *= 10;
-		buf_char(out, (char)('0' + (int)fraction));
+		decimals[nr] = (char)('0' + (int)fraction);
 		fraction -= (int)fraction;
 	}
+	buf_uint(out, whole);
+	buf_char(out, '.');
+	buf_add(out, decimals, (size_t)nr);
 }
 
 /*
@@ -267,7 +267,7 @@ static bool parse_inputs(struct chrome_inputs *inputs, const char *at, size_t nr
 
 static void add_array(struct buf *out, const char *key, const struct buf *members)
 {
-	buf_printf(out, "\"%s\": [", key);
+	buf_printf(out, ", \"%s\": [", key);
 	buf_add(out, members->bytes, members->nr_bytes);
 	buf_char(out, ']');
 }
@@ -282,14 +282,12 @@ static char *make_inputs(uint32_t name)
 
 	if (parse_inputs(&inputs, bytes, nr_bytes)) {
 		add_array(&text, "Input Dims", &inputs.dims);
-		buf_text(&text, ", ");
 		add_array(&text, "Input type", &inputs.types);
 		if (inputs.has_lists) {
-			buf_text(&text, ", ");
 			add_array(&text, "Concrete Inputs", &inputs.lists);
 		}
 	} else {
-		buf_text(&text, "\"Inputs\": ");
+		buf_text(&text, arg_names[KEY_INPUTS].json);
 		text_add_json(&text, bytes, nr_bytes);
 	}
 	buf_char(&text, '\0');
@@ -315,116 +313,69 @@ static const char *inputs_text(uint32_t name)
 	return *text;
 }
 
-/* ---- arguments of slices of the host ---- */
+/* ---- arguments ---- */
 
-/* Writes what stands before the next member. */
-static void add_separator(struct buf *out, bool *has_members)
+static void add_value(struct buf *out, const struct arg *arg)
 {
-	buf_text(out, *has_members ? ", " : "");
-	*has_members = true;
-}
-
-static void add_call_args(
-	struct buf *out, const struct timeline *timeline, const struct slice *slice)
-{
-	if (slice->category == CATEGORY_RUNTIME || slice->category == CATEGORY_DRIVER) {
-		add_member(out, "\"External id\": ", slice->external_id);
-		buf_text(out, ", ");
-	}
-	add_member(out, "\"correlation\": ", slice->correlation);
-	if (slice->result) {
-		buf_printf(out, ", \"result\": %" PRId32, slice->result);
-	}
-	if (slice->stack) {
-		buf_printf(out, ", \"Call stack\": %s",
-			chrome_text(py_stack_trace_text(timeline->process, slice->stack)));
-	}
-}
-
-static void add_nccl_args(
-	struct buf *out, const struct timeline *timeline, const struct slice *slice)
-{
-	bool has_members = false;
-
-	if (slice->value) {
-		add_separator(out, &has_members);
-		add_member(out, "\"bytes\": ", slice->value);
-	}
-	if (slice->sequence) {
-		add_separator(out, &has_members);
-		add_member(out, "\"sequence number\": ", slice->sequence);
-	}
-	if (slice->comm) {
-		add_separator(out, &has_members);
-		buf_printf(out, "\"communicator\": %s",
-			chrome_text(nccl_names_comm(timeline->process, slice->comm)));
-	}
-	if (slice->result) {
-		add_separator(out, &has_members);
-		buf_printf(out, "\"result\": %" PRId32, slice->result);
-	}
-}
-
-static void add_op_args(struct buf *out, const struct timeline *timeline, const struct slice *slice)
-{
-	bool has_members = false;
-
-	if (slice->category != CATEGORY_PYTHON) { /* modules are no operators */
-		add_separator(out, &has_members);
-		add_member(out, "\"External id\": ", slice->external_id);
-	}
-	if (slice->value) {
-		add_separator(out, &has_members);
-		add_member(out, "\"Sequence number\": ", slice->value - 1);
-		add_member(out, ", \"Fwd thread id\": ", slice->forward_thread);
-	}
-	if (slice->has_inputs) {
-		add_separator(out, &has_members);
-		buf_text(out, inputs_text(slice->shape));
-	}
-	if (slice->stack) {
-		add_separator(out, &has_members);
-		buf_printf(out, "\"Call stack\": %s",
-			chrome_text(py_stack_trace_text(timeline->process, slice->stack)));
-	}
-}
-
-/* Functions of Python have a row beside that of their thread, so the thread is named. */
-static void add_collection_args(
-	struct buf *out, const struct timeline *timeline, const struct slice *slice)
-{
-	if (slice->is_collection) {
-		add_member(out, "\"thread\": ", timeline_tid(timeline, slice->thread));
-		add_member(out, ", \"collected\": ", slice->value);
-		add_member(out, ", \"uncollectable\": ", slice->uncollectable);
-	}
-}
-
-static void add_payload(struct buf *out, const struct slice *slice)
-{
-	double number;
-
-	if (slice->payload == PAYLOAD_NONE && slice->kind != SLICE_RANGE) {
-		return;
-	}
-	buf_text(out, ", \"args\": {");
-	switch (slice->payload) {
-	case PAYLOAD_UINT:
-		add_member(out, "\"payload\": ", slice->value);
+	switch (arg->type) {
+	case ARG_UINT:
+		buf_uint(out, arg->number);
 		break;
-	case PAYLOAD_INT:
-		buf_printf(out, "\"payload\": %" PRId64, (int64_t)slice->value);
+	case ARG_INT:
+		buf_printf(out, "%" PRId64, arg->integer);
 		break;
-	case PAYLOAD_DOUBLE:
-		memcpy(&number, &slice->value, sizeof(number));
-		if (isfinite(number)) { /* JSON has no others */
-			buf_printf(out, "\"payload\": %.9g", number);
-		}
+	case ARG_DOUBLE:
+		buf_printf(out, arg->key == KEY_PAYLOAD ? "%.9g" : "%.6f", arg->real);
+		break;
+	case ARG_JSON:
+		buf_text(out, string_pool_text(arg->text, NULL));
 		break;
 	default:
+		buf_text(out, chrome_text(arg->text));
 		break;
 	}
-	buf_text(out, "}");
+}
+
+/* Adds members, each with the comma before it but for the first nr_skipped bytes. */
+static void add_members(
+	struct buf *out, const struct arg *arg, const struct arg *end, size_t nr_skipped)
+{
+	for (; arg < end; arg++, nr_skipped = 0) {
+		const struct arg_name *name = &arg_names[arg->key];
+
+		if (arg->type == ARG_INPUTS) {
+			buf_text(out, inputs_text(arg->text) + nr_skipped);
+		} else if (arg->type != ARG_DOUBLE ||
+			   isfinite(arg->real)) { /* JSON has no others */
+			buf_add(out, name->json + nr_skipped, name->nr_json - nr_skipped);
+			add_value(out, arg);
+		}
+	}
+}
+
+static void pack_shared(void *context, struct shared_args *shared)
+{
+	(void)context;
+	add_members(&shared->packed, shared->made.args, shared->made.args + shared->made.nr, 0);
+}
+
+static void add_args(struct chrome_events *events, const struct slice *slice)
+{
+	struct buf *out = events->out;
+	struct slice_args args;
+	const struct arg *first = args.args, *end;
+
+	arg_maker_make(&events->args, slice, &args);
+	buf_text(out, ", \"args\": {");
+	end = first + args.nr;
+	if (args.shared) {
+		add_members(out, first, first + args.shared_at, 2);
+		buf_add(out, args.shared->packed.bytes, args.shared->packed.nr_bytes);
+		add_members(out, first + args.shared_at, end, 0);
+	} else {
+		add_members(out, first, end, 2);
+	}
+	buf_char(out, '}');
 }
 
 /* "domain:range". */
@@ -446,112 +397,6 @@ static const char *range_name(const struct slice *slice, struct buf *joined)
 	return joined->bytes;
 }
 
-/* ---- arguments of GPU activities ---- */
-
-static void add_compiled_work(struct buf *args, const struct compiled_work *work)
-{
-	if (work && work->operators) {
-		buf_printf(args, ", \"ATen operators\": %s", chrome_text(work->operators));
-	}
-	if (work && work->nodes) {
-		buf_printf(args, ", \"source nodes\": %s", chrome_text(work->nodes));
-	}
-}
-
-static char *make_shape_args(
-	struct timeline *timeline, const struct model_shape *shape, uint32_t device)
-{
-	struct occupancy occupancy;
-	struct buf args = {0};
-
-	buf_printf(&args, ", \"registers per thread\": %u, \"shared memory\": %" PRIu64,
-		shape->registers,
-		(uint64_t)shape->static_shared_bytes + shape->dynamic_shared_bytes);
-	if (timeline_occupancy(timeline, shape, device, &occupancy)) {
-		buf_printf(&args, ", \"blocks per SM\": %.6f, \"warps per SM\": %.6f",
-			occupancy.blocks_per_multiprocessor, occupancy.warps_per_multiprocessor);
-	}
-	buf_printf(&args, ", \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u]", shape->grid[0],
-		shape->grid[1], shape->grid[2], shape->block[0], shape->block[1], shape->block[2]);
-	if (shape->cluster[0]) {
-		buf_printf(&args, ", \"cluster\": [%u, %u, %u]", shape->cluster[0],
-			shape->cluster[1], shape->cluster[2]);
-	}
-	if (occupancy.has_estimate) {
-		buf_printf(&args, ", \"est. achieved occupancy %%\": %u", occupancy.percent);
-	}
-	add_compiled_work(&args, timeline_compiled_work(timeline, shape));
-	buf_char(&args, '\0');
-	return args.bytes;
-}
-
-static void add_shape_args(struct chrome_events *events, uint32_t id, uint32_t device)
-{
-	const struct model_shape *shape = idmap_get(&events->timeline->process->shapes, id);
-	char **args;
-
-	if (!shape) {
-		return;
-	}
-	args = idmap_put(&events->shape_args, id);
-	if (!*args) {
-		*args = make_shape_args(events->timeline, shape, device);
-	}
-	buf_text(events->out, *args);
-}
-
-static void add_bytes(struct buf *out, const struct slice *slice)
-{
-	uint64_t ns =
-		slice->clock_end > slice->clock_begin ? slice->clock_end - slice->clock_begin : 0;
-
-	add_member(out, ", \"bytes\": ", slice->value);
-	if (ns) {
-		buf_printf(out, ", \"memory bandwidth (GB/s)\": %.6f",
-			(double)slice->value / (double)ns);
-	}
-	if (slice->kind == SLICE_COPY && slice->copy_kind == API_COPY_PTOP) {
-		buf_printf(out,
-			", \"fromDevice\": %u, \"toDevice\": %u, \"fromContext\": %u, "
-			"\"toContext\": %u",
-			slice->peer[0], slice->peer[1], slice->peer[2], slice->peer[3]);
-	}
-}
-
-static void add_wait_args(struct buf *out, const struct slice *slice)
-{
-	/* Stream -1: tools take an event with a stream for work, and waiting is none. */
-	buf_printf(out,
-		"\"stream\": -1, \"waited stream\": %d, \"correlation\": %" PRIu64
-		", \"device\": %u, \"context\": %u",
-		(int)slice->place.stream, slice->correlation, slice->place.device,
-		slice->place.context);
-}
-
-static void add_activity_args(struct chrome_events *events, const struct slice *slice)
-{
-	struct buf *out = events->out;
-
-	add_member(out, "\"External id\": ", slice->external_id);
-	add_member(out, ", \"device\": ", slice->place.device);
-	add_member(out, ", \"context\": ", slice->place.context);
-	add_member(out, ", \"stream\": ", slice->place.stream);
-	add_member(out, ", \"correlation\": ", slice->correlation);
-	if (slice->kind == SLICE_KERNEL) {
-		buf_text(out, ", \"queued\": 0");
-		add_shape_args(events, slice->shape, slice->place.device);
-	} else if (slice->kind != SLICE_GRAPH) {
-		add_bytes(out, slice);
-	}
-	if (slice->graph) {
-		add_member(out, ", \"graph id\": ", slice->graph);
-		add_member(out, ", \"graph node id\": ", slice->graph_node);
-	}
-	if (slice->channel) {
-		add_member(out, ", \"channel\": ", slice->channel);
-	}
-}
-
 /* ---- slices ---- */
 
 /* TensorBoard's plugin knows calls and loaders as older versions of Kineto wrote them. */
@@ -561,64 +406,17 @@ static const char *category_of(const struct timeline *timeline, const struct sli
 
 	switch (slice->category) {
 	case CATEGORY_RUNTIME:
-		return is_old ? "Runtime" : "cuda_runtime";
 	case CATEGORY_DRIVER:
-		return is_old ? "Runtime" : "cuda_driver";
+		return is_old ? "Runtime" : category_words[slice->category];
 	case CATEGORY_ANNOTATION:
 		return is_old && op_class(slice->name, GPROF_FRAMEWORK_TORCH, 0) == OP_DATALOADER
-			       ? "cpu_op"
-			       : "user_annotation";
-	case CATEGORY_PYTHON:
-		return "python_function";
-	case CATEGORY_NCCL_API:
-		return "nccl";
-	case CATEGORY_KERNEL:
-		return "kernel";
+			       ? category_words[CATEGORY_OPERATOR]
+			       : category_words[CATEGORY_ANNOTATION];
 	case CATEGORY_NCCL:
-		return slice->kind == SLICE_CALL ? "library" : "kernel";
-	case CATEGORY_LIBRARY:
-		return "library"; /* ours; calls are no operators */
-	case CATEGORY_COPY:
-		return "gpu_memcpy";
-	case CATEGORY_SET:
-		return "gpu_memset";
-	case CATEGORY_SYNC:
-		return "cuda_sync";
+		return slice->kind == SLICE_CALL ? category_words[CATEGORY_LIBRARY]
+						 : category_words[CATEGORY_KERNEL];
 	default:
-		return "cpu_op";
-	}
-}
-
-/* Members of "args", and the ends of flows that begin or end at the slice. */
-static void add_args(struct chrome_events *events, const struct slice *slice)
-{
-	const struct timeline *timeline = events->timeline;
-	struct buf *out = events->out;
-
-	switch (slice->kind) {
-	case SLICE_CALL:
-		add_call_args(out, timeline, slice);
-		break;
-	case SLICE_NCCL_CALL:
-		add_nccl_args(out, timeline, slice);
-		break;
-	case SLICE_OP:
-		add_op_args(out, timeline, slice);
-		break;
-	case SLICE_PYTHON:
-		add_collection_args(out, timeline, slice);
-		break;
-	case SLICE_WAIT:
-		add_wait_args(out, slice);
-		break;
-	case SLICE_KERNEL:
-	case SLICE_COPY:
-	case SLICE_SET:
-	case SLICE_GRAPH:
-		add_activity_args(events, slice);
-		break;
-	default:
-		break;
+		return category_words[slice->category];
 	}
 }
 
@@ -653,9 +451,19 @@ bool chrome_may_take_arrow(struct chrome_events *events, const struct slice *sli
 static void add_launch_flow(
 	struct chrome_events *events, const struct slice *slice, uint32_t pid, uint32_t tid)
 {
-	if (slice->kind != SLICE_WAIT && timeline_has_flow(events->timeline, slice->correlation)) {
+	bool may_have_flow = slice->kind == SLICE_CALL ||
+			     (slice->kind >= SLICE_KERNEL && slice->kind <= SLICE_GRAPH);
+
+	if (may_have_flow && timeline_has_flow(events->timeline, slice->correlation)) {
 		add_flow(events, slice->kind == SLICE_CALL ? 's' : 'f', slice->correlation, pid,
 			tid, slice->begin_ns);
+	}
+}
+
+static void add_range_args(struct chrome_events *events, const struct slice *slice)
+{
+	if (slice->payload != PAYLOAD_NONE || slice->kind == SLICE_RANGE) {
+		add_args(events, slice);
 	}
 }
 
@@ -677,7 +485,7 @@ static void add_range(
 		begin_event(events, 'b', "user_annotation", name);
 		buf_printf(out, ", \"id\": %" PRIu64, id);
 		place_event(events, pid, tid, slice->begin_ns, NULL);
-		add_payload(out, slice);
+		add_range_args(events, slice);
 		buf_char(out, '}');
 		begin_event(events, 'e', "user_annotation", name);
 		buf_printf(out, ", \"id\": %" PRIu64, id);
@@ -690,7 +498,7 @@ static void add_range(
 		place_event(events, pid, tid, slice->begin_ns, &slice->end_ns);
 		break;
 	}
-	add_payload(out, slice);
+	add_range_args(events, slice);
 	buf_char(out, '}');
 	buf_fini(&joined);
 }
@@ -705,9 +513,8 @@ void chrome_add_slice(
 	}
 	begin_event(events, 'X', category_of(events->timeline, slice), chrome_text(slice->name));
 	place_event(events, pid, tid, slice->begin_ns, &slice->end_ns);
-	buf_text(events->out, ", \"args\": {");
 	add_args(events, slice);
-	buf_text(events->out, "}}");
+	buf_char(events->out, '}');
 	add_launch_flow(events, slice, pid, tid);
 }
 
@@ -840,15 +647,14 @@ void chrome_begin_global_instant(
 
 void chrome_events_enter(struct chrome_events *events)
 {
-	idmap_init(&events->shape_args, sizeof(char *));
+	events->args = (struct arg_maker){
+		.timeline = events->timeline, .is_json = true, .share = pack_shared};
+	arg_maker_enter(&events->args);
 	events->launches = mem_zeroed(LAUNCH_BITS / 64, sizeof(*events->launches));
 }
 
 void chrome_events_leave(struct chrome_events *events)
 {
-	for (size_t i = 0; i < events->shape_args.nr; i++) {
-		free(*(char **)idmap_at(&events->shape_args, i));
-	}
-	idmap_fini(&events->shape_args);
+	arg_maker_leave(&events->args);
 	free(events->launches);
 }

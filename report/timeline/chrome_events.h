@@ -3,8 +3,7 @@
 #ifndef REPORT_TIMELINE_CHROME_EVENTS_H
 #define REPORT_TIMELINE_CHROME_EVENTS_H
 
-#include "report/timeline/slice.h"
-#include "report/util/buf.h"
+#include "report/timeline/slice_args.h"
 
 struct chrome_events {
 	struct timeline *timeline;
@@ -13,7 +12,7 @@ struct chrome_events {
 	uint64_t event_at, event_ns;  /* of the event that is being written: its position in the
 					 file, its time */
 	uint64_t nr_events;
-	struct idmap shape_args; /* char *, by shape of the current process */
+	struct arg_maker args;
 	uint64_t *launches; /* hashed rows and times at which calls with arrows begin, as bits */
 };
 

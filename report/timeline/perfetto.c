@@ -102,7 +102,8 @@ static void write_words(struct perfetto *perfetto)
 		gprof__perfetto__interned_name__init(word);
 		word->has_iid = true;
 		word->iid = is_key ? i - NR_CATEGORIES : i;
-		word->name = (char *)(is_key ? key_words[i - NR_CATEGORIES] : category_words[i]);
+		word->name =
+			(char *)(is_key ? arg_names[i - NR_CATEGORIES].name : category_words[i]);
 		list[nr++] = word;
 	}
 	data.n_event_categories = NR_CATEGORIES - 1;
@@ -317,17 +318,23 @@ static void fill_annotation(
 	}
 }
 
+static size_t fill_annotations(struct perfetto *perfetto, const struct slice_args *args,
+	annotation_t *annotations, annotation_t **list)
+{
+	for (unsigned int i = 0; i < args->nr; i++) {
+		fill_annotation(perfetto, &args->args[i], &annotations[i]);
+		list[i] = &annotations[i];
+	}
+	return args->nr;
+}
+
 /* Packs arguments once, for all slices that have them. */
 static void pack_shared(void *context, struct shared_args *shared)
 {
 	track_event_t event = GPROF__PERFETTO__TRACK_EVENT__INIT;
-	annotation_t annotations[TRACK_SLICE_ARGS], *list[TRACK_SLICE_ARGS];
+	annotation_t annotations[SLICE_ARGS], *list[SLICE_ARGS];
 
-	for (unsigned int i = 0; i < shared->nr; i++) {
-		fill_annotation(context, &shared->args[i], &annotations[i]);
-		list[i] = &annotations[i];
-	}
-	event.n_debug_annotations = shared->nr;
+	event.n_debug_annotations = fill_annotations(context, &shared->made, annotations, list);
 	event.debug_annotations = list;
 	buf_reserve(&shared->packed, gprof__perfetto__track_event__get_packed_size(&event));
 	shared->packed.nr_bytes =
@@ -340,17 +347,13 @@ static void write_event(struct perfetto *perfetto, const struct track_slice *sli
 {
 	packet_t packet = GPROF__PERFETTO__TRACE_PACKET__INIT;
 	track_event_t track_event = GPROF__PERFETTO__TRACK_EVENT__INIT;
-	annotation_t annotations[TRACK_SLICE_ARGS], *list[TRACK_SLICE_ARGS];
+	annotation_t annotations[SLICE_ARGS], *list[SLICE_ARGS];
 	uint64_t category = slice->category, flows[TRACK_SLICE_FLOWS];
 	ProtobufCMessageUnknownField more;
-	const struct buf *packed = slice->shared ? &slice->shared->packed : NULL;
+	const struct buf *packed = slice->args.shared ? &slice->args.shared->packed : NULL;
 	bool has_more = packed && packed->nr_bytes > 1;
 
 	need_name(perfetto, slice->name);
-	for (unsigned int i = 0; i < slice->nr_args; i++) {
-		fill_annotation(perfetto, &slice->args[i], &annotations[i]);
-		list[i] = &annotations[i];
-	}
 	memcpy(flows, slice->flows, sizeof(flows));
 	packet.has_timestamp = true;
 	packet.timestamp = shown_ns(slice->ns);
@@ -363,7 +366,8 @@ static void write_event(struct perfetto *perfetto, const struct track_slice *sli
 	track_event.name_iid = (uint64_t)slice->name + 1;
 	track_event.n_category_iids = category != CATEGORY_NONE;
 	track_event.category_iids = &category;
-	track_event.n_debug_annotations = slice->nr_args;
+	track_event.n_debug_annotations =
+		fill_annotations(perfetto, &slice->args, annotations, list);
 	track_event.debug_annotations = list;
 	track_event.n_flow_ids = slice->nr_flows;
 	track_event.flow_ids = flows;

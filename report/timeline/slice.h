@@ -7,6 +7,8 @@
 #ifndef REPORT_TIMELINE_SLICE_H
 #define REPORT_TIMELINE_SLICE_H
 
+#include <stddef.h>
+
 #include "report/comm/nccl_ops.h"
 #include "report/timeline/timeline.h"
 
@@ -60,45 +62,55 @@ enum slice_payload { PAYLOAD_NONE, PAYLOAD_UINT, PAYLOAD_INT, PAYLOAD_DOUBLE, PA
 
 /* Members that a slice does not have are 0. Names and texts are ids of string_pool.h. */
 struct slice {
-	uint64_t begin_ns, end_ns; /* on the time axis; equal for an instant */
-	uint64_t thread;	   /* of the host: the recorder's number; overhead: the tid */
-	uint8_t kind, category;
-	/* A walk over times alone sets these, and of calls the correlation ID, of operators and
-	 * ranges name and domain. */
-	uint8_t payload; /* of NVTX: enum slice_payload, of `value` */
-	uint8_t copy_kind;
-	bool has_inputs;     /* of an operator; the text may be empty */
-	bool is_trace_range; /* a step that is also among the operators of an imported trace */
-	bool is_collection;  /* of Python's garbage */
-	uint32_t name;
-	uint32_t domain;      /* of NVTX */
-	uint64_t correlation; /* of calls and GPU activities */
-	uint32_t stack;	      /* Python's, py_stack.h */
-	uint32_t shape;	      /* of a launch; inputs of an operator: a text */
-	uint32_t text;	      /* of a notice */
-	uint32_t comm;	      /* of an NCCL call */
-	int32_t result;	      /* of a call */
-	int64_t number;	      /* lost events; the code of a notice */
+	/* A sort of slices keeps these members alone, see SLICE_KEPT_BYTES. */
 	/*
 	 * bytes; payload of NVTX; an operator's sequence number + 1; number of a step; index of a
-	 * collective in its list; objects that a collection freed
+	 * collective in its list; objects that a collection freed; of a kernel its node in a graph
 	 */
 	uint64_t value;
-	uint64_t sequence;	 /* of an NCCL call */
+	union {
+		uint64_t correlation; /* of calls and GPU activities */
+		uint64_t sequence;    /* of an NCCL call */
+	};
+	uint32_t row; /* set by the sink: where it put the slice */
+	uint32_t name;
+	uint32_t shape; /* of a launch; inputs of an operator: a text */
+	union {
+		uint32_t place_id; /* of GPU activities */
+		uint32_t stack;	   /* of calls and operators: Python's, py_stack.h */
+		uint32_t comm;	   /* of an NCCL call or collective */
+	};
+	union {
+		uint32_t graph; /* of GPU activities */
+		int32_t result; /* of a call */
+	};
+	uint8_t kind, category;
+	uint8_t payload; /* of NVTX: enum slice_payload, of `value` */
+	bool has_inputs; /* of an operator; the text may be empty */
+	/*
+	 * A walk over times alone sets these, kind, of calls the correlation ID, and of operators
+	 * and ranges category, name and domain.
+	 */
+	uint64_t begin_ns, end_ns; /* on the time axis; equal for an instant */
+	uint64_t thread;	   /* of the host: the recorder's number; overhead: the tid */
+	uint32_t domain;	   /* of NVTX */
+	uint8_t copy_kind;
+	bool is_trace_range;	 /* a step that is also among the operators of an imported trace */
+	bool is_collection;	 /* of Python's garbage */
+	uint32_t text;		 /* of a notice */
+	int64_t number;		 /* lost events; the code of a notice */
 	uint64_t uncollectable;	 /* objects that a collection could not free */
 	uint64_t forward_thread; /* of an autograd node: the framework's number */
 	/* of GPU activities */
 	struct model_place place;
-	uint32_t place_id;
-	uint32_t graph, channel;
+	uint32_t channel;
 	uint64_t graph_node;
 	uint64_t clock_begin, clock_end; /* CUPTI's ns */
-	uint32_t peer[4]; /* of a copy: source and destination device, then their contexts */
-	/* Set by the sink: where it put the slice, which flows that end at it come with, and the
-	 * id of the operator that it is or belongs to. */
-	uint32_t row;
-	uint64_t external_id;
+	uint32_t peer[4];     /* of a copy: source and destination device, then their contexts */
+	uint64_t external_id; /* set by the sink: of the operator that it is or belongs to */
 };
+
+#define SLICE_KEPT_BYTES offsetof(struct slice, begin_ns)
 
 struct slice_alloc {
 	uint64_t ns, thread;

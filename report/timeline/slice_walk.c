@@ -318,6 +318,7 @@ static void set_kernel(
 	slice->category = kernel_class_of(slice->name) == KERNEL_COMMUNICATION ? CATEGORY_NCCL
 									       : CATEGORY_KERNEL;
 	slice->shape = (uint32_t)b->col[COL_kernel_shape][i];
+	slice->value = slice->graph_node;
 	slice->channel = (uint32_t)b->col[COL_kernel_channel][i];
 }
 

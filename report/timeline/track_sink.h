@@ -4,68 +4,12 @@
 #ifndef REPORT_TIMELINE_TRACK_SINK_H
 #define REPORT_TIMELINE_TRACK_SINK_H
 
-#include "report/timeline/slice.h"
-#include "report/util/buf.h"
+#include "report/timeline/slice_args.h"
 
 /* Flows of calls are process and correlation ID; those of autograd have this bit. */
 #define AUTOGRAD_FLOW (1ull << 63)
 
-enum arg_key {
-	KEY_NONE,
-	KEY_CORRELATION,
-	KEY_RESULT,
-	KEY_STACK,
-	KEY_SEQUENCE,
-	KEY_INPUTS,
-	KEY_PAYLOAD,
-	KEY_DEVICE,
-	KEY_CONTEXT,
-	KEY_STREAM,
-	KEY_GRAPH,
-	KEY_GRAPH_NODE,
-	KEY_BYTES,
-	KEY_RATE,
-	KEY_GRID,
-	KEY_BLOCK,
-	KEY_CLUSTER,
-	KEY_REGISTERS,
-	KEY_STATIC_SHARED,
-	KEY_DYNAMIC_SHARED,
-	KEY_BLOCKS_PER_SM,
-	KEY_WARPS_PER_SM,
-	KEY_OCCUPANCY,
-	KEY_LIMITER,
-	KEY_COUNT,
-	KEY_CODE,
-	KEY_ALGBW,
-	KEY_COMM,
-	KEY_OPERATORS,
-	KEY_NODES,
-	NR_KEYS,
-};
-
-enum arg_type { ARG_UINT, ARG_INT, ARG_DOUBLE, ARG_TEXT };
-
-struct arg {
-	uint8_t key;  /* enum arg_key */
-	uint8_t type; /* enum arg_type */
-	union {
-		uint64_t number;
-		int64_t integer;
-		double real;
-		uint32_t text; /* of string_pool.h */
-	};
-};
-
-#define TRACK_SLICE_ARGS  16u
 #define TRACK_SLICE_FLOWS 4u
-
-/* Arguments that many slices have: those of a launch's shape. */
-struct shared_args {
-	uint8_t nr;
-	struct arg args[TRACK_SLICE_ARGS];
-	struct buf packed; /* for the sink's use */
-};
 
 struct track_slice {
 	uint64_t track, ns;
@@ -73,10 +17,9 @@ struct track_slice {
 	uint32_t name;	/* of string_pool.h */
 	uint32_t depth; /* open slices of the track, which this one is nested in */
 	uint8_t category;
-	uint8_t nr_args, nr_flows;
-	struct arg args[TRACK_SLICE_ARGS];
+	uint8_t nr_flows;
 	uint64_t flows[TRACK_SLICE_FLOWS]; /* both ends of a flow have the same number */
-	const struct shared_args *shared;  /* more arguments; NULL: none */
+	struct slice_args args;
 };
 
 enum track_kind { TRACK_PROCESS, TRACK_THREAD, TRACK_OTHER };

@@ -20,10 +20,6 @@
 
 #include "report/timeline/track_sink.h"
 
-/* "cuda_runtime", "registers per thread"; NULL for CATEGORY_NONE and KEY_NONE. */
-extern const char *const category_words[NR_CATEGORIES];
-extern const char *const key_words[NR_KEYS];
-
 /* Walks over what the filter leaves of some processes; NULL: everything. */
 void tracks_walk(struct process *const *processes, size_t nr_processes,
 	const struct timeline_filter *filter, const struct track_sink *sink);

@@ -111,7 +111,7 @@ static bool take_bare(void *context, const struct track_slice *slice)
 {
 	struct seen *seen = context;
 
-	ck_assert_uint_eq(slice->nr_args, 0);
+	ck_assert_uint_eq(slice->args.nr, 0);
 	ck_assert_uint_eq(slice->nr_flows, 0);
 	ck_assert_uint_ge(slice->ns, seen->last_ns);
 	seen->last_ns = slice->ns;
