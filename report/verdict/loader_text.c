@@ -124,7 +124,7 @@ const char *loader_text_change(const struct loader_workers *workers)
 		       : works[workers->work].change;
 }
 
-void loader_text_add_place(const struct loader_workers *workers, struct buf *out)
+static void add_most_place(const struct loader_workers *workers, struct buf *out)
 {
 	if (workers->most.what == LOADER_MOST_STAGE) {
 		buf_printf(out, "the workers %s %.1f %% of the time, %.0f %% of that at %s",
@@ -142,4 +142,13 @@ void loader_text_add_place(const struct loader_workers *workers, struct buf *out
 	if (workers->most.bytes_per_s >= MIN_SHOWN_BYTES_PER_S) {
 		buf_printf(out, ", %.1f MB/s", workers->most.bytes_per_s / 1e6);
 	}
+}
+
+void loader_text_add_place(
+	const struct loader_workers *workers, double saved_ns, const char *what, struct buf *out)
+{
+	char text[TEXT_TIME_BYTES];
+
+	add_most_place(workers, out);
+	buf_printf(out, "; without that %s takes up to %s less", what, text_time(text, saved_ns));
 }

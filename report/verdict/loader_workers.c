@@ -74,6 +74,13 @@ uint64_t loader_workers_wanted(const struct loader_workers *workers, double shar
 										  : 0;
 }
 
+double loader_workers_saving(const struct loader_workers *workers, double reach_ns, double step_ns)
+{
+	double saved_ns = workers->most.share_pct / 100 * step_ns;
+
+	return saved_ns < reach_ns ? saved_ns : reach_ns;
+}
+
 /* ---- their calls of the system ---- */
 
 /* Calls of a function on files of a group. */

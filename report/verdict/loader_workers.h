@@ -51,6 +51,13 @@ struct loader_workers {
  */
 uint64_t loader_workers_wanted(const struct loader_workers *workers, double share_of_step);
 
+/*
+ * How much shorter a step is, ns, if what takes most of the workers' time took none, where the loop
+ * waits for reach_ns of a step of step_ns: the workers make batches as often as the loop takes
+ * them, so the step shrinks as their time for a batch does, until the loop waits no more.
+ */
+double loader_workers_saving(const struct loader_workers *workers, double reach_ns, double step_ns);
+
 /* After headline_figures. */
 struct loader_workers loader_workers_of(
 	const struct headline *headline, const struct headline_figures *figures);

@@ -634,7 +634,10 @@ void verdict_add_places(
 	} else if (finding->cause == VERDICT_CPU) {
 		add_cpu_use(verdict, out);
 	} else if (has_loader_work(verdict, finding) && verdict->workers.most.what) {
-		loader_text_add_place(&verdict->workers, out);
+		loader_text_add_place(&verdict->workers,
+			loader_workers_saving(
+				&verdict->workers, finding->reach_ns, finding->step_ns),
+			verdict->figures.has_steps ? "a step" : "the recording", out);
 	} else if (finding->cause == VERDICT_GIL) {
 		const struct code_words words = code_words_of(verdict, finding);
 

@@ -7,6 +7,7 @@ A training on the CPU by PyTorch with one trouble: planted_torch.py CAUSE [INIT-
     storage, slow        the same, and they read from a slow file instead, whose calls of the system are recorded, or not
     disk                 the same, and they read files of a slow file system, in the folder PLANTED_FILES
     decode, decoded      the loader has one worker, or two, which compute for 1.5 times as long as the step takes
+    stages, fetched      the loader has one worker, which waits for each sample and then computes for longer, or just waits
     code                 Python works and waits between operators, in a range named "tokenize"
     gil, process         a thread parses JSON all the time, or a process does; between operators the loop polls, which gives
                          Python's lock away
@@ -42,8 +43,9 @@ STEPS, BATCH = 12, 4
 MEASURED = slice(4, 11)
 WORK_S, CODE_S, LOG_S, LATE_S = 0.2, 0.1, 0.1, 0.2
 COMPILE_S = 0.15
-LOADER_S = {"loader10": 0.0224, "loader60": 0.3, "workers": 0.8, "storage": 0.8, "slow": 0.8, "disk": 0.8, "decode": 0.3, "decoded": 0.3}
-WORKERS = {"workers": 2, "storage": 2, "slow": 2, "disk": 2, "decode": 1, "decoded": 2}
+LOADER_S = {"loader10": 0.0224, "loader60": 0.3, "workers": 0.8, "storage": 0.8, "slow": 0.8, "disk": 0.8, "stages": 0.24, "fetched": 0.24}
+DECODE_S = {"decode": 0.3, "decoded": 0.3, "stages": 0.36}
+WORKERS = {"workers": 2, "storage": 2, "slow": 2, "disk": 2, "decode": 1, "decoded": 2, "stages": 1, "fetched": 1}
 WORDS, PRODUCTS = 10_000, 32
 CROWD, CROWDED_NS = 2 * os.cpu_count(), 100_000_000
 PARSERS = {"gil": (threading.Thread, threading.Event()), "process": (multiprocessing.Process, multiprocessing.Event())}
@@ -82,10 +84,10 @@ class Batches(Dataset):
         elif cause == "disk":
             with open(os.path.join(os.environ["PLANTED_FILES"], "%d.bin" % i), "rb") as file:
                 file.read()
-        elif cause in ("decode", "decoded"):
-            compute_for(LOADER_S[cause] / BATCH)
         elif cause in LOADER_S:
             time.sleep(LOADER_S[cause] / BATCH)
+        if cause in DECODE_S:
+            compute_for(DECODE_S[cause] / BATCH)
         return torch.ones(64)
 
 
@@ -97,7 +99,7 @@ def compute():
 def compute_for(seconds):
     end = time.thread_time() + seconds
     while time.thread_time() < end:
-        sum(range(1000))
+        sum(range(100_000))
 
 
 def waited_for_cpu():
@@ -185,7 +187,7 @@ for _ in range(STEPS):
 for process in crowd:
     process.kill()
 steps = [end - begin for begin, end in zip(begins, begins[1:])]
-troubles = loads if cause in LOADER_S else pauses
+troubles = loads if cause in LOADER_S | DECODE_S else pauses
 if cause in ("crowded", "limited"):
     troubles = [end - begin for begin, end in zip(waits, waits[1:])]
 middle = statistics.mean if troubles not in (loads, pauses) else statistics.median

@@ -43,7 +43,7 @@ start()
 	log | gil | process | storage) libraries+=" $ROOT/$B/libgprof-os.so" ;;
 	esac
 	case $1 in
-	crowded | limited | workers | storage | slow | disk | decode | decoded) sample_ms=50 ;;
+	crowded | limited | workers | storage | slow | disk | decode | decoded | stages | fetched) sample_ms=50 ;;
 	esac
 	GPROF_SAMPLE_MS=$sample_ms GPROF_PYTHON=$python GPROF_DIR=$T/$1 LD_PRELOAD=$libraries timeout 200 "$TORCH_PYTHON" $program "$1" "${@:3}" >"$2" 2>"$2.err"
 }
@@ -149,6 +149,19 @@ decodes()
 	predicts decode decoded --remove loader
 }
 
+# What takes most of the workers' time has a saving, which a program without that shows.
+saves_stage()
+{
+	local saved
+	if [ "$(of stages 1)" -gt 660000000 ] || [ "$(of fetched 1)" -gt 264000000 ]; then
+		echo "ok 1 - stages: workers # SKIP the machine is busy"
+		return
+	fi
+	saved=$("$REPORT" summary --view findings --format json --steps 4-10 "$T/stages" 2>/dev/null |
+		jq -r '.findings.rows[] | select(.cause == "loader").places' | sed -n 's/.*without that a step takes up to \(.*\) ms less$/\1/p')
+	is_near "$(jq -n "${saved:-0} * 1000000")" $(($(of stages 1) - $(of fetched 1))) "stages: what a stage costs"
+}
+
 # judge NAME: whatever can be said of that recording
 judge()
 {
@@ -173,6 +186,7 @@ judge()
 		predicts "$1" none --remove loader
 		;;
 	decode) decodes ;;
+	stages) saves_stage ;;
 	crowded | limited) is_near "$(saved cpu_wait "$1" 4-10)" "$(of "$1" 2)" "$1: waits for a CPU" ;;
 	esac
 }
@@ -218,6 +232,7 @@ make_disk
 	fi
 	beside decoded
 	beside decode
+	beside fetched stages
 	beside crowded
 	if [ -n "$container" ]; then
 		beside limited
