@@ -676,13 +676,14 @@ enum gprof_fact {
 /*
  * The innermost frame; parent: the stack of its caller, 0 for none. address: an address of the file
  * as its symbols have it; without a file (0), one of the process. In a caller, it is the last byte
- * of the call.
+ * of the call. name: the function, where another profiler named it; else 0.
  */
 #define GPROF_COLUMNS_native_stack(C, t)                                                           \
 	C(t, uint32_t, id, ID)                                                                     \
 	C(t, uint32_t, parent, UINT)                                                               \
 	C(t, uint32_t, code_file, UINT)                                                            \
-	C(t, uint64_t, address, ADDRESS)
+	C(t, uint64_t, address, ADDRESS)                                                           \
+	C(t, uint32_t, name, STRING)
 
 /*
  * task: the kernel's id of the thread, whose name it had then. ns: CPU time that it stands for.

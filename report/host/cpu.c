@@ -13,10 +13,11 @@ struct cpu_view {
 	struct frame_sums sums; /* by function; stacks as mixed_stack.h has them */
 	uint64_t nr, ns;
 	uint64_t nr_python,
-		nr_unread; /* samples with Python frames; with ones that were not read */
-	uint64_t nr_own;   /* samples that gprof took, and not the kernel */
-	uint64_t nr_user;  /* that stand for time in user mode alone */
-	bool is_user_only; /* those of the process that is read */
+		nr_unread;    /* samples with Python frames; with ones that were not read */
+	uint64_t nr_own;      /* samples that gprof took, and not the kernel */
+	uint64_t nr_user;     /* that stand for time in user mode alone */
+	uint64_t nr_of_trace; /* whose stacks another profiler unwound */
+	bool is_user_only;    /* those of the process that is read */
 };
 
 static const struct scan_want wants[] = {
@@ -38,7 +39,7 @@ static void on_batch(void *context, struct process *process, const struct batch 
 {
 	struct cpu_view *view = context;
 
-	(void)process;
+	view->nr_of_trace += process->stream->is_trace ? b->nr_rows : 0;
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint64_t stack = mixed_stack_id(
 			b->col[COL_cpu_sample_native_stack][i], b->col[COL_cpu_sample_py_stack][i]);
@@ -118,12 +119,13 @@ static void fill_table(void *state, struct table *table)
 	}
 	table_note(table,
 		"Times are estimates: %" PRIu64
-		" samples, each of which stands for %.1f ms of CPU time%s. Callers are "
-		"known where code has frame pointers.",
+		" samples, each of which stands for %.1f ms of CPU time%s.%s",
 		view->nr, (double)view->ns / (double)view->nr / 1e6,
 		!view->nr_user		    ? ", including the kernel's"
 		: view->nr_user == view->nr ? " in user mode"
-					    : ", of some processes in user mode alone");
+					    : ", of some processes in user mode alone",
+		view->nr_of_trace < view->nr ? " Callers are known where code has frame pointers."
+					     : "");
 	if (view->nr_own) {
 		table_note(table,
 			"Of these, gprof took %" PRIu64

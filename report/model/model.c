@@ -565,7 +565,8 @@ static void add_native_stack(struct process *p, const struct batch *b, uint32_t 
 
 	*stack = (struct model_native_stack){.parent = (uint32_t)b->col[COL_native_stack_parent][i],
 		.code_file = (uint32_t)b->col[COL_native_stack_code_file][i],
-		.address = b->col[COL_native_stack_address][i]};
+		.address = b->col[COL_native_stack_address][i],
+		.name = string_or_none(p, b->col[COL_native_stack_name][i])};
 }
 
 static void add_nccl_comm(struct process *p, const struct batch *b, uint32_t i)

@@ -32,8 +32,8 @@ static struct code_symbols *open_symbols(
 	struct code_symbols *symbols;
 	struct buf whole = {0};
 
-	if (!strchr(path, '/')) {
-		return NULL; /* the kernel's, in no file */
+	if (!strchr(path, '/') || process->stream->is_trace) {
+		return NULL; /* the kernel's, in no file; or of another machine */
 	}
 	if (*path != '/') {
 		buf_printf(&whole, "%s/", process_fact(process, "process.directory", ""));

@@ -265,6 +265,8 @@ static const struct {
 	{"CUPTI_ACTIVITY_KIND_MEMSET", "memsets, as nsys has them"},
 	{"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "synchronisations, as nsys has them"},
 	{"CUPTI_ACTIVITY_KIND_RUNTIME", "API calls, as nsys has them"},
+	{"OSRT_API", "calls of the system, as nsys has them"},
+	{"COMPOSITE_EVENTS", "CPU samples, as nsys has them; cpu_sample has their stacks"},
 	{"NVTX_EVENTS", "NVTX ranges and marks, as nsys has them"},
 	{"GPROF_OPERATORS", "operators, for gprof-report to read again"},
 	{"PROFILER_OVERHEAD", "profiling overhead, as nsys has it"},

@@ -104,6 +104,18 @@ CREATE VIEW CUPTI_ACTIVITY_KIND_RUNTIME AS
 		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name$, api$, result FROM api_sync
 		UNION ALL SELECT start_ns, dur_ns, pid, tid, NULL, name$, api$, result FROM api_nested) LEFT JOIN StringIds a ON a.id = api;
 
+-- eventClass 27: a call of the system.
+CREATE VIEW OSRT_API AS
+	SELECT start_ns AS start, start_ns + dur_ns AS "end", 27 AS eventClass, pid << 24 | tid AS globalTid,
+		NULL AS correlationId, name$ AS nameId, returned AS returnValue, NULL AS nestingLevel, NULL AS callchainId
+	FROM os_call;
+
+-- threadState 1: running.
+CREATE VIEW COMPOSITE_EVENTS AS
+	SELECT rowid AS id, time_ns AS start, NULL AS cpu, 1 AS threadState, pid << 24 | task AS globalTid,
+		NULL AS cpuCycles
+	FROM cpu_sample;
+
 -- What nsys has no table for: operators, which gprof reads again.
 CREATE VIEW GPROF_OPERATORS AS
 	SELECT start_ns AS start, start_ns + dur_ns AS "end", pid << 24 | tid AS globalTid, name$ AS nameId,

@@ -309,7 +309,9 @@ static void add_user(const struct verdict *verdict, const struct verdict_finding
 		wait_add(&words->waits.sums, &words->form, "", out);
 	} else if (words->code.has_place) {
 		buf_printf(out, "The %s %s", what,
-			words->code.top[0].is_python ? "Python code" : "code outside of operators");
+			words->code.top[0].is_python	 ? "Python code"
+			: verdict->figures.has_operators ? "code outside of operators"
+							 : "host code");
 		code_add(&words->code, &words->form, "its CPU samples", out);
 	} else if (words->code.is_waiting) {
 		buf_printf(out, "The %s mostly waits%s",

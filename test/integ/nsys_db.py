@@ -138,6 +138,23 @@ def new(path, ranks=2):
             "correlationId INTEGER, nameId INTEGER, returnValue INTEGER", *calls)
     x.table("OSRT_API", "start INTEGER, end INTEGER, eventClass INTEGER, globalTid INTEGER, nameId INTEGER, returnValue INTEGER",
             *system)
+    samples, frames = [], []
+    for thread in pid_of(PID) | TID, pid_of(PID + 1) | TID, pid_of(77) | 77:
+        for i in range(10):
+            # Of ten samples three are in a function without a name, one in the kernel; one thread slept before its last.
+            number = len(samples) + 1
+            samples.append((number, 1000 * i + (20000 if i == 9 else 0), 3, 1, thread, 1))
+            stack = [("work(int)", "/usr/bin/app", None), ("main", "/usr/bin/app", None), ("[Broken backtraces]", "[Broken backtraces]", None)]
+            if i < 3:
+                stack.insert(0, (f"0x7f00{i}", "/usr/lib/libcuda.so.1.1", 1))
+            elif i == 3:
+                stack.insert(0, ("do_syscall_64", "[kernel.kallsyms]", None))
+            for depth, (name, module, unresolved) in enumerate(stack):
+                frames.append((number, x.string(name), x.string(module), module[0] == "[" or None, unresolved,
+                               None if name[0] == "[" else 4096 + 16 * i + depth, depth))
+    x.table("COMPOSITE_EVENTS", "id INTEGER, start INTEGER, cpu INTEGER, threadState INTEGER, globalTid INTEGER, cpuCycles INTEGER", *samples)
+    x.table("SAMPLING_CALLCHAINS", "id INTEGER, symbol INTEGER, module INTEGER, kernelMode INTEGER, unresolved INTEGER, "
+            "originalIP INTEGER, stackDepth INTEGER", *frames)
     # nsys disturbs processes of which it records nothing else, too.
     x.table("PROFILER_OVERHEAD", "start INTEGER, end INTEGER, globalTid INTEGER, nameId INTEGER, returnValue INTEGER",
             (7, 8, pid_of(77) | 77, x.string("NVTX initialization"), 0))
@@ -204,6 +221,9 @@ def bad(path):
                        "(SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS start, i AS end, 1 AS globalPid FROM n")
     x.database.execute("CREATE VIEW OSRT_API AS SELECT a.start, a.end, a.globalPid AS globalTid, a.demangledName AS nameId "
                        "FROM CUPTI_ACTIVITY_KIND_KERNEL a" + "".join(f", CUPTI_ACTIVITY_KIND_KERNEL b{i}" for i in range(12)))
+    x.table("COMPOSITE_EVENTS", "id, start, globalTid", ("one", 1, pid_of(PID)), (2, None, pid_of(PID)), (3, 7, huge), (4, 9, pid_of(PID)), (5, 12, pid_of(PID)))
+    x.table("SAMPLING_CALLCHAINS", "id, symbol, module, originalIP, stackDepth", ("one", 1, 1, 1, 0), (4, huge, 1 << 62, 5, "deep"),
+            *[(5, x.string(f"f{i}"), None, i + 1, i) for i in range(300)])
     x.database.execute("CREATE VIEW PROFILER_OVERHEAD AS SELECT 1 AS start, 2 AS end, load_extension('x') AS globalTid")
     try:
         x.database.execute("CREATE VIRTUAL TABLE GPU_METRICS USING fts5(timestamp, typeId, metricId, value)")

@@ -67,7 +67,20 @@ operators()
 	"$REPORT" --view operator --top 0 --format json "$1" 2>"$T/err" | jq -c '[.operator.rows[] | [.name, .calls, .total_ns, .self_ns, .gpu_total_ns]]'
 }
 is "$(operators test/golden/v2/ops.gprof)" "$(operators "$T/own/ops.sqlite")" "operators, read back"
-# An export has no CPU samples, which are events of the stream and may come before all others.
+# Calls of the system that have times, and how many samples of the CPU each thread has.
+os_calls()
+{
+	"$REPORT" --view os-runtime --format json "$1" 2>"$T/err" | jq -c '[.os_runtime.rows[] | [.name, .calls - (.short // 0), .total_ns, .kind]]'
+}
+ok "$REPORT" export -o "$T/own/os.sqlite" test/golden/v2/os.gprof
+is "$(os_calls test/golden/v2/os.gprof)" "$(os_calls "$T/own/os.sqlite")" "calls of the system, read back"
+samples()
+{
+	"$REPORT" --view cpu-threads --format json "$1" 2>"$T/err" | jq -c '[.cpu_threads.rows[] | [.tid, .samples, .cpu_ns]]'
+}
+ok "$REPORT" export -o "$T/own/cpu.sqlite" test/golden/v2/cpu.gprof
+is "$(samples test/golden/v2/cpu.gprof)" "$(samples "$T/own/cpu.sqlite")" "CPU samples, read back"
+# CPU samples are events of the stream, and their stacks are in none of the export's views of nsys's names.
 export GPROF_CPU_HZ=0
 for program in copies graphs threads; do
 	if [ -e "$SIM/libcudart.so.13" ] && [ -x "$B/prog/$program" ]; then
@@ -122,6 +135,19 @@ is 60 "$(query '[.utilization.rows[] | select(.metric == "busy, sampled")][0].av
 is "61 10" "$(query '.utilization.rows[] | select(.metric == "SM active") | "\(.avg) \(.samples)"' | head -1)" "a counter of the hardware"
 is 1 "$("$REPORT" --view notices --format json "$T/new.sqlite" 2>/dev/null | grep -c '10 samples of GPU_METRICS, of metrics')" "metrics that are not read"
 is "0 0,1 0" "$(query '[.gpu_trace.rows[] | select(.rank != null) | "\(.rank) \(.device)"] | unique | join(",")')" "devices as the process numbers them"
+# CPU samples, with the stacks of their own process; what nsys could not name has the name of its file.
+cpu_of()
+{
+	"$REPORT" --view cpu,cpu-threads --rank "$1" --top 0 --format json "$T/new.sqlite" 2>"$T/err" >"$T/cpu"
+	jq -r "$2" "$T/cpu"
+}
+for rank in 0 1; do
+	is "do_syscall_64 1 1,libcuda.so.1.1 (unresolved) 3 3,main 0 10,work(int) 6 10" "$(cpu_of $rank '[.cpu.rows[] | "\(.name) \(.samples) \(.total_samples)"] | sort | join(",")')" "functions of CPU samples, rank $rank"
+	is "10000 10" "$(cpu_of $rank '.cpu_threads.rows[] | "\(.cpu_ns) \(.samples)"')" "CPU time by the median between samples, rank $rank"
+done
+is "[kernel.kallsyms],app,libcuda.so.1.1" "$(cpu_of 0 '[.cpu.rows[].file] | unique | join(",")')" "their files"
+is true "$(cpu_of 0 '.cpu.note | contains("including the kernel") and (contains("frame pointers") | not)')" "the kernel's time"
+is "" "$("$REPORT" --view notices "$T/new.sqlite" 2>&1 | grep -E 'COMPOSITE|SAMPLING')" "samples are read"
 ok grep -q 'SCHED_EVENTS' <<<"$("$REPORT" check "$T/new.sqlite")"
 for process in 4242 4243; do
 	ok grep -q "new.sqlite, process $process: passed" <<<"$("$REPORT" check "$T/new.sqlite")"

@@ -12,9 +12,10 @@
  *     NVTX_EVENTS                                                  nvtx, op, step, nccl, nccl_comm
  *     GPROF_OPERATORS (of gprof)                                   op
  *     CUDA_GPU_MEMORY_USAGE_EVENTS                                 memory
- *     GPU_METRICS                                                  sample
- *     PROFILER_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD              overhead
- *     TARGET_INFO_*, ThreadNames, PROCESSES, META_DATA_*           device, attribute, thread, info
+ *     COMPOSITE_EVENTS, SAMPLING_CALLCHAINS                        cpu_sample, native_stack,
+ * code_file GPU_METRICS                                                  sample PROFILER_OVERHEAD,
+ * CUPTI_ACTIVITY_KIND_OVERHEAD              overhead TARGET_INFO_*, ThreadNames, PROCESSES,
+ * META_DATA_*           device, attribute, thread, info
  *
  * Columns differ by the version of the schema: those that a table lacks are unknown. A notice says
  * which tables have no rows, and which are not read.
@@ -121,6 +122,7 @@ static void trace_init(
 static void trace_fini(struct nsys_trace *trace)
 {
 	nsys_nccl_fini(trace);
+	nsys_samples_fini(trace);
 	nsys_events_fini(trace);
 	nsys_host_fini(trace);
 	import_step_names_fini(&trace->steps);
@@ -141,6 +143,7 @@ static int read_trace(struct nsys_trace *trace)
 	nsys_host_read_metrics(trace);
 	nsys_host_read_async(trace);
 	nsys_nccl_read(trace);
+	nsys_samples_read(trace);
 	nsys_events_read(trace);
 	if (trace->first_tick == UINT64_MAX) {
 		trace->first_tick = NSYS_TICKS_BEFORE;

@@ -87,7 +87,8 @@ struct nsys_trace {
 	struct nsys_device *devices; /* none: they have the numbers of the GPUs */
 	size_t nr_devices;
 	struct nsys_metric *metrics; /* of GPUs, by their numbers */
-	struct nsys_open *open;	     /* a heap: the first one ends first */
+	struct nsys_samples *samples;
+	struct nsys_open *open; /* a heap: the first one ends first */
 	size_t nr_open, open_capacity;
 	uint64_t nr_orders;
 	uint64_t nr_ranges;					  /* of START and END */
@@ -208,6 +209,16 @@ bool nsys_host_push(struct nsys_trace *trace, uint32_t thread, uint64_t domain, 
 /* Writes an event of the host that has ended. */
 void nsys_host_close(struct nsys_trace *trace, const struct nsys_open *open);
 void nsys_host_fini(struct nsys_trace *trace);
+
+/* ---- samples.c ---- */
+
+/* Reads the stacks of CPU samples. Before the others. */
+void nsys_samples_read(struct nsys_trace *trace);
+
+#define NSYS_SAMPLE_COLUMNS 4
+extern const char *const nsys_sample_columns[NSYS_SAMPLE_COLUMNS];
+void nsys_samples_take(struct nsys_trace *trace, const struct nsys_query *query, uint64_t tick);
+void nsys_samples_fini(struct nsys_trace *trace);
 
 /* ---- nccl.c ---- */
 

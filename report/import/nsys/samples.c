@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CPU samples of an export: COMPOSITE_EVENTS has when a thread was sampled, SAMPLING_CALLCHAINS the
+ * frames of the sample with that id, the innermost at depth 0. Frames become the stacks of our
+ * format before the events are read, so that a sample only looks up its stack. A frame is of a
+ * function, not of an address, as functions are all that the export names.
+ */
+#include "report/import/nsys/trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/util/buf.h"
+#include "report/util/hash.h"
+#include "report/util/sort.h"
+
+/* Outer frames of deeper stacks are left out; the recorder has as many. */
+#define MAX_FRAMES 127u
+/* With more stacks than these, those that come again have new ids. */
+#define MAX_STACKS (1u << 20)
+
+struct frame {
+	uint64_t address;
+	uint32_t module, name; /* strings of the stream */
+};
+
+/* A stack by its innermost frame and the stack of its caller. */
+struct stack {
+	struct {
+		uint32_t parent, module, name;
+	} key;
+	uint32_t id;
+	UT_hash_handle hh;
+};
+
+/* A text of the stream for the unresolved frames of a module. */
+struct unresolved {
+	uint32_t name;
+};
+
+struct nsys_samples {
+	struct idmap stacks_of;	 /* uint32_t by the id of a sample */
+	struct idmap files;	 /* uint32_t, by the module's string; set where it has a row */
+	struct idmap unresolved; /* struct unresolved by the module's string */
+	struct stack *stacks;
+	uint32_t nr_stacks;
+	uint64_t period_ns;
+	bool has_kernel;
+	struct frame frames[MAX_FRAMES]; /* of the sample that is read, innermost first */
+	size_t nr_frames;
+	uint64_t sample;
+};
+
+/* ---- how long a sample stands for ---- */
+
+struct gaps {
+	struct idmap last; /* uint64_t, tick of the thread's last sample */
+	uint64_t *ns;
+	size_t nr, capacity;
+};
+
+static void take_time(struct nsys_trace *trace, const struct nsys_query *query, void *context)
+{
+	struct gaps *gaps = context;
+	uint64_t tick, *last;
+
+	(void)trace;
+	if (!nsys_tick(query, 0, &tick)) {
+		return;
+	}
+	last = idmap_put(&gaps->last, nsys_query_u64(query, 1, 0));
+	if (*last) {
+		gaps->ns = array_grow(gaps->ns, gaps->nr, &gaps->capacity, sizeof(*gaps->ns));
+		gaps->ns[gaps->nr++] = tick - *last;
+	}
+	*last = tick;
+}
+
+/* The export does not say it: it is the median time between samples of one thread. */
+static uint64_t find_period(struct nsys_trace *trace)
+{
+	static const char *const columns[] = {"start", "globalTid"};
+	const struct nsys_query_want want = {.table = "COMPOSITE_EVENTS",
+		NSYS_COLUMNS(columns),
+		.nr_needed = 2,
+		.key = "globalTid",
+		.order = "1"};
+	struct gaps gaps = {0};
+	uint64_t period_ns = 0;
+
+	idmap_init(&gaps.last, sizeof(uint64_t));
+	nsys_table_read(trace, &want, take_time, &gaps);
+	if (gaps.nr) {
+		qsort(gaps.ns, gaps.nr, sizeof(*gaps.ns), by_u64);
+		period_ns = gaps.ns[gaps.nr / 2];
+	}
+	free(gaps.ns);
+	idmap_fini(&gaps.last);
+	return period_ns;
+}
+
+/* ---- stacks ---- */
+
+static uint32_t file_of(struct nsys_trace *trace, uint32_t module)
+{
+	uint32_t *file = idmap_put(&trace->samples->files, module);
+	struct gprof_row_code_file *row;
+
+	if (!*file) {
+		*file = (uint32_t)trace->samples->files.nr;
+		row = import_out_row(trace->out, GPROF_TABLE_code_file);
+		row->id = *file;
+		row->path = module;
+	}
+	return *file;
+}
+
+static uint32_t add_stack(struct nsys_trace *trace, uint32_t parent, const struct frame *frame)
+{
+	struct nsys_samples *samples = trace->samples;
+	struct stack wanted, *stack;
+	struct gprof_row_native_stack *row;
+
+	memset(&wanted, 0, sizeof(wanted));
+	wanted.key.parent = parent;
+	wanted.key.module = frame->module;
+	wanted.key.name = frame->name;
+	if (HASH_COUNT(samples->stacks) >= MAX_STACKS) {
+		hash_free(samples->stacks);
+	}
+	hash_put(samples->stacks, key, &wanted.key, stack);
+	if (!stack->id) {
+		uint32_t file = frame->module ? file_of(trace, frame->module) : 0;
+
+		stack->id = ++samples->nr_stacks;
+		row = import_out_row(trace->out, GPROF_TABLE_native_stack);
+		row->id = stack->id;
+		row->parent = parent;
+		row->code_file = file;
+		row->address = frame->address;
+		row->name = frame->name;
+	}
+	return stack->id;
+}
+
+static void end_sample(struct nsys_trace *trace)
+{
+	struct nsys_samples *samples = trace->samples;
+	uint32_t stack = 0;
+
+	while (samples->nr_frames) {
+		stack = add_stack(trace, stack, &samples->frames[--samples->nr_frames]);
+	}
+	if (stack) {
+		*(uint32_t *)idmap_put(&samples->stacks_of, samples->sample) = stack;
+	}
+}
+
+/* "libcuda.so.525 (unresolved)": nsys has the frame's address as its name. */
+static uint32_t unresolved_name(
+	struct nsys_trace *trace, uint32_t module, const char *path, size_t nr_path)
+{
+	struct unresolved *unresolved = idmap_put(&trace->samples->unresolved, module);
+	const char *slash = path ? memrchr(path, '/', nr_path) : NULL;
+	struct buf text = {0};
+
+	if (!unresolved->name) {
+		buf_add(&text, slash ? slash + 1 : path,
+			slash ? (size_t)(path + nr_path - slash - 1) : nr_path);
+		buf_text(&text, text.nr_bytes ? " (unresolved)" : "(unresolved)");
+		unresolved->name = import_out_string(trace->out, text.bytes, text.nr_bytes);
+		buf_fini(&text);
+	}
+	return unresolved->name;
+}
+
+enum { ID, DEPTH, SYMBOL, MODULE, ADDRESS, UNRESOLVED, KERNEL_MODE };
+
+static const char *const frame_columns[] = {
+	"id", "stackDepth", "symbol", "module", "originalIP", "unresolved", "kernelMode"};
+
+static void take_frame(struct nsys_trace *trace, const struct nsys_query *query, void *context)
+{
+	struct nsys_samples *samples = trace->samples;
+	uint64_t sample = nsys_query_u64(query, ID, 0);
+	struct frame frame = {.module = nsys_string(trace, query, MODULE),
+		.address = nsys_query_u64(query, ADDRESS, 0)};
+	int64_t module;
+
+	(void)context;
+	if (sample != samples->sample) {
+		end_sample(trace);
+		samples->sample = sample;
+	}
+	if (!frame.address || samples->nr_frames == MAX_FRAMES) {
+		return; /* a remark of nsys, as "[Broken backtraces]", or too deep */
+	}
+	samples->has_kernel |= !samples->nr_frames && nsys_query_u64(query, KERNEL_MODE, 0) != 0;
+	frame.name = nsys_string(trace, query, SYMBOL);
+	if (!frame.name || nsys_query_u64(query, UNRESOLVED, 0)) {
+		size_t nr_bytes = 0;
+		const char *path =
+			nsys_query_integer(query, MODULE, &module)
+				? nsys_database_string(trace->database, module, &nr_bytes)
+				: NULL;
+
+		frame.name = unresolved_name(trace, frame.module, path, nr_bytes);
+	}
+	samples->frames[samples->nr_frames++] = frame;
+}
+
+void nsys_samples_read(struct nsys_trace *trace)
+{
+	char where[128];
+	const struct nsys_query_want want = {.table = "SAMPLING_CALLCHAINS",
+		NSYS_COLUMNS(frame_columns),
+		.nr_needed = 4,
+		.where = trace->is_only ? NULL : where,
+		.order = "1, 2"};
+
+	trace->samples = mem_zeroed(1, sizeof(*trace->samples));
+	idmap_init(&trace->samples->stacks_of, sizeof(uint32_t));
+	idmap_init(&trace->samples->files, sizeof(uint32_t));
+	idmap_init(&trace->samples->unresolved, sizeof(struct unresolved));
+	trace->samples->period_ns = find_period(trace);
+	if (!trace->samples->period_ns) {
+		return;
+	}
+	snprintf(where, sizeof(where),
+		"id IN (SELECT id FROM COMPOSITE_EVENTS WHERE globalTid >> %u = %llu)",
+		NSYS_PROCESS_SHIFT, (unsigned long long)trace->process);
+	nsys_table_read(trace, &want, take_frame, NULL);
+	end_sample(trace);
+	import_out_fact(
+		trace->out, "cpu_samples.has_kernel", trace->samples->has_kernel ? "1" : "0", 1);
+}
+
+/* ---- samples ---- */
+
+const char *const nsys_sample_columns[NSYS_SAMPLE_COLUMNS] = {"start", "start", "globalTid", "id"};
+
+void nsys_samples_take(struct nsys_trace *trace, const struct nsys_query *query, uint64_t tick)
+{
+	struct nsys_thread *thread = nsys_thread_of(trace, nsys_query_u64(query, 2, 0), tick);
+	const uint32_t *stack = idmap_get(&trace->samples->stacks_of, nsys_query_u64(query, 3, 0));
+	struct gprof_row_cpu_sample *row = import_out_row(trace->out, GPROF_TABLE_cpu_sample);
+
+	row->time = tick;
+	row->ns = trace->samples->period_ns;
+	row->task = thread->tid;
+	row->native_stack = stack ? *stack : 0;
+	row->name = thread->name;
+}
+
+void nsys_samples_fini(struct nsys_trace *trace)
+{
+	if (trace->samples) {
+		hash_free(trace->samples->stacks);
+		idmap_fini(&trace->samples->stacks_of);
+		idmap_fini(&trace->samples->files);
+		idmap_fini(&trace->samples->unresolved);
+		free(trace->samples);
+	}
+}
