@@ -519,7 +519,9 @@ static void on_host_slice(void *context, struct slice *slice)
 		return;
 	}
 	if (slice->kind == SLICE_STEP) {
-		chrome_add_step(&chrome->events, slice, slice->row);
+		slice->name = whole_name(slice);
+		chrome_add_span(&chrome->events, "user_annotation", slice, chrome->timeline.pid,
+			slice->row);
 	} else if (chrome_may_take_arrow(&chrome->events, slice)) {
 		chrome->late = array_grow(chrome->late, chrome->nr_late, &chrome->late_capacity,
 			sizeof(*chrome->late));
@@ -557,18 +559,20 @@ static void on_alloc(void *context, const struct slice_alloc *alloc)
 
 /*
  * HolisticTraceAnalysis drops the last of several steps as unfinished; ours are all whole, so one
- * more is put behind them. Of a file with a single step it drops nothing, not even activities
- * without a call.
+ * more is put behind them, of a category that gprof-report takes for no step. Of a file with a
+ * single step it drops nothing, not even activities without a call.
  */
 static void add_step_to_drop(struct chrome *chrome)
 {
 	uint64_t begin_ns = timeline_last_ns(&chrome->timeline);
-	struct slice step = {.begin_ns = begin_ns,
+	struct slice step = {.kind = SLICE_STEP,
+		.begin_ns = begin_ns,
 		.end_ns = begin_ns + DROPPED_STEP_NS,
 		.value = chrome->last_step.value + 1};
 
 	if (chrome->nr_steps > 1 && timeline_has(&chrome->timeline, step.begin_ns, step.end_ns)) {
-		chrome_add_step_to_drop(&chrome->events, &step,
+		step.name = whole_name(&step);
+		chrome_add_span(&chrome->events, "gpu_user_annotation", &step, chrome->timeline.pid,
 			timeline_tid(&chrome->timeline, chrome->last_step.thread));
 	}
 }
@@ -728,8 +732,8 @@ static void write_spans(struct chrome *chrome)
 		uint32_t tid = chrome_streams_place(&chrome->streams, &slice.place,
 			CHROME_STREAM_RANGES, slice.begin_ns, slice.end_ns);
 
-		chrome_add_gpu_range(
-			&chrome->events, &slice, device_pid(chrome, span->device), tid);
+		chrome_add_span(&chrome->events, "gpu_user_annotation", &slice,
+			device_pid(chrome, span->device), tid);
 	}
 }
 

@@ -518,31 +518,10 @@ void chrome_add_slice(
 	add_launch_flow(events, slice, pid, tid);
 }
 
-static void add_step(
-	struct chrome_events *events, const char *category, const struct slice *step, uint32_t tid)
+void chrome_add_span(struct chrome_events *events, const char *category, const struct slice *span,
+	uint32_t pid, uint32_t tid)
 {
-	char name[64];
-
-	snprintf(name, sizeof(name), "\"ProfilerStep#%" PRIu64 "\"", step->value);
-	begin_event(events, 'X', category, name);
-	place_event(events, events->timeline->pid, tid, step->begin_ns, &step->end_ns);
-	buf_text(events->out, ", \"args\": {}}");
-}
-
-void chrome_add_step(struct chrome_events *events, const struct slice *step, uint32_t tid)
-{
-	add_step(events, "user_annotation", step, tid);
-}
-
-void chrome_add_step_to_drop(struct chrome_events *events, const struct slice *step, uint32_t tid)
-{
-	add_step(events, "gpu_user_annotation", step, tid);
-}
-
-void chrome_add_gpu_range(
-	struct chrome_events *events, const struct slice *span, uint32_t pid, uint32_t tid)
-{
-	begin_event(events, 'X', "gpu_user_annotation", chrome_text(span->name));
+	begin_event(events, 'X', category, chrome_text(span->name));
 	place_event(events, pid, tid, span->begin_ns, &span->end_ns);
 	buf_text(events->out, ", \"args\": {}}");
 }

@@ -34,15 +34,9 @@ bool chrome_may_take_arrow(struct chrome_events *events, const struct slice *sli
 void chrome_add_slice(
 	struct chrome_events *events, const struct slice *slice, uint32_t pid, uint32_t tid);
 
-/* A step as Kineto names it. */
-void chrome_add_step(struct chrome_events *events, const struct slice *step, uint32_t tid);
-
-/* The same by its name alone: HolisticTraceAnalysis goes by names, gprof-report does not. */
-void chrome_add_step_to_drop(struct chrome_events *events, const struct slice *step, uint32_t tid);
-
-/* The span of what a range launched on a stream. */
-void chrome_add_gpu_range(
-	struct chrome_events *events, const struct slice *span, uint32_t pid, uint32_t tid);
+/* A slice without arguments: a step, or the span of what a range launched on a stream. */
+void chrome_add_span(struct chrome_events *events, const char *category, const struct slice *span,
+	uint32_t pid, uint32_t tid);
 
 /* A value of a counter; name and unit are JSON texts. */
 void chrome_add_count(struct chrome_events *events, const char *name, const char *unit,

@@ -4,6 +4,10 @@
  * leave the thread's own row. The second walk looks them up by their number, so both must meet the
  * same slices in the same order. Streams: activities come in the order of their begins, so the
  * first lane that is free takes each.
+ *
+ * track_rows.c lays out tracks by other rules: there NVTX and steps have rows of their own and
+ * waits may nest, while tools of Kineto's dialect look for ranges and steps in the row of their
+ * thread.
  */
 #include "report/timeline/chrome_rows.h"
 
