@@ -246,6 +246,24 @@ const struct table_column *view_column(const struct view_class *class, const cha
 	return NULL;
 }
 
+void view_set_pid(const void *member, struct table_cell *cell)
+{
+	const struct process *process = *(const struct process *const *)member;
+
+	if (process) {
+		table_set_integer(cell, process->pid);
+	}
+}
+
+void view_set_rank(const void *member, struct table_cell *cell)
+{
+	const struct process *process = *(const struct process *const *)member;
+
+	if (process && process->rank >= 0) {
+		table_set_integer(cell, (uint64_t)process->rank);
+	}
+}
+
 void view_fill_process(const struct process *process, struct table_cell *cells)
 {
 	table_set_integer(&cells[0], process->pid);

@@ -216,14 +216,27 @@ const struct keyed_stats *view_keyed(const struct view_class *class, void *state
 /* The column with that key, NULL if the view has none. */
 const struct table_column *view_column(const struct view_class *class, const char *key);
 
-/* The columns that tables by devices begin with: pid, rank, device. view_fill_device sets
- * them. */
-#define VIEW_DEVICE_COLUMNS                                                           \
-	TABLE_COLUMN("pid", "PID", TABLE_ID, .help = "process ID"),                   \
-		TABLE_COLUMN("rank", "Rank", TABLE_COUNT, .help = "rank in the job"), \
-		TABLE_COLUMN(                                                         \
-			"device", "GPU", TABLE_COUNT, .help = "CUDA device number in the process")
-#define VIEW_NR_DEVICE_COLUMNS 3u
+/* Sources of the columns pid and rank: a member that points to a process, or NULL: unknown. */
+void view_set_pid(const void *member, struct table_cell *cell);
+void view_set_rank(const void *member, struct table_cell *cell);
+#define VIEW_PID(row, process)	TABLE_SET(row, process, view_set_pid)
+#define VIEW_RANK(row, process) TABLE_SET(row, process, view_set_rank)
+
+/* Both columns as most views have them; more members of the rank's may follow. */
+#define VIEW_PROCESS_COLUMNS(row, process, ...)                       \
+	TABLE_COLUMN("pid", "PID", TABLE_ID, VIEW_PID(row, process)), \
+		TABLE_COLUMN("rank", "Rank", TABLE_ID, VIEW_RANK(row, process), __VA_ARGS__)
+
+/*
+ * The columns that tables by devices begin with. The device is a uint32_t, UINT32_MAX where the
+ * stream does not have it.
+ */
+#define VIEW_DEVICE_COLUMNS(row, process, device)                                           \
+	TABLE_COLUMN("pid", "PID", TABLE_ID, .help = "process ID", VIEW_PID(row, process)), \
+		TABLE_COLUMN("rank", "Rank", TABLE_COUNT, .help = "rank in the job",        \
+			VIEW_RANK(row, process)),                                           \
+		TABLE_COLUMN("device", "GPU", TABLE_COUNT,                                  \
+			.help = "CUDA device number in the process", TABLE_MEMBER(row, device))
 
 /* Sets the process ID and the rank, in this order. */
 void view_fill_process(const struct process *process, struct table_cell *cells);

@@ -306,40 +306,20 @@ static void add_waits(struct expert_view *view)
 
 /* ---- the table ---- */
 
-enum column {
-	STEP = VIEW_NR_DEVICE_COLUMNS,
-	COMMUNICATOR,
-	EXCHANGES,
-	RECEIVED,
-	RECEIVED_SHARE,
-	COMPUTATION,
-	COMPUTATION_SHARE,
-	CAUSED,
+struct shown_row {
+	struct expert_row expert;
+	const struct process *process;
+	uint64_t step, caused_ns;
+	double received_bytes, computation_ns; /* means */
+	const char *communicator;
 };
-
-static void fill(const struct expert_view *view, const struct expert_row *row,
-	double received_bytes, double computation_ns, struct table_cell *cells)
-{
-	char key[17];
-
-	snprintf(key, sizeof(key), "%016" PRIx64, row->key);
-	view_fill_device(view->input.processes[row->process], row->device, cells);
-	if (row->step) {
-		table_set_integer(&cells[STEP], row->step - 1);
-	}
-	table_set_string(&cells[COMMUNICATOR], key);
-	table_set_share(&cells[RECEIVED_SHARE], (double)row->received_bytes, received_bytes);
-	table_set_share(&cells[COMPUTATION_SHARE], (double)row->computation_ns, computation_ns);
-	if (row->nr_matched) {
-		table_set_integer(&cells[CAUSED], row->caused_ns);
-	}
-}
 
 /* The ranks of a communicator, in a step if the view separates steps; shares are of their mean. */
 static void add_ranks(
 	const struct expert_view *view, struct expert_row *rows, size_t nr, struct table *table)
 {
 	double received_bytes = 0, computation_ns = 0;
+	char key[17];
 
 	for (size_t i = 0; i < nr; i++) {
 		received_bytes += (double)rows[i].received_bytes / (double)nr;
@@ -347,27 +327,41 @@ static void add_ranks(
 	}
 	qsort(rows, nr, sizeof(*rows), by_computation);
 	for (size_t i = 0; i < nr; i++) {
-		fill(view, &rows[i], received_bytes, computation_ns, table_add(table, &rows[i]));
+		struct shown_row row = {.expert = rows[i],
+			.process = view->input.processes[rows[i].process],
+			.step = rows[i].step ? rows[i].step - 1 : UINT64_MAX,
+			.caused_ns = rows[i].nr_matched ? rows[i].caused_ns : UINT64_MAX,
+			.received_bytes = received_bytes,
+			.computation_ns = computation_ns,
+			.communicator = key};
+
+		snprintf(key, sizeof(key), "%016" PRIx64, rows[i].key);
+		table_add(table, &row);
 	}
 }
 
 static const struct table_column columns[] = {
-	VIEW_DEVICE_COLUMNS,
-	TABLE_COLUMN("step", "Step", TABLE_ID),
-	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT),
-	TABLE_COLUMN("all_to_alls", "All-to-alls", TABLE_COUNT, TABLE_MEMBER(expert_row, nr)),
+	VIEW_DEVICE_COLUMNS(shown_row, process, expert.device),
+	TABLE_COLUMN("step", "Step", TABLE_ID, TABLE_MEMBER(shown_row, step)),
+	TABLE_COLUMN(
+		"communicator", "Communicator", TABLE_TEXT, TABLE_MEMBER(shown_row, communicator)),
+	TABLE_COLUMN("all_to_alls", "All-to-alls", TABLE_COUNT, TABLE_MEMBER(shown_row, expert.nr)),
 	TABLE_COLUMN("received_bytes", "Received", TABLE_SIZE,
-		.help = "bytes received in all-to-alls", TABLE_MEMBER(expert_row, received_bytes)),
+		.help = "bytes received in all-to-alls",
+		TABLE_MEMBER(shown_row, expert.received_bytes)),
 	TABLE_COLUMN("received_pct", "Received % of mean", TABLE_PERCENT,
 		.help = "received bytes, as a share of the mean over the ranks of the "
-			"communicator"),
+			"communicator",
+		TABLE_SHARE(shown_row, expert.received_bytes, received_bytes)),
 	TABLE_COLUMN("computation_ns", "Computation between", TABLE_TIME,
 		.help = "from the end of an all-to-all to the start of the next",
-		TABLE_MEMBER(expert_row, computation_ns)),
+		TABLE_MEMBER(shown_row, expert.computation_ns)),
 	TABLE_COLUMN("computation_pct", "Computation % of mean", TABLE_PERCENT,
-		.help = "that computation, as a share of the mean over the ranks"),
+		.help = "that computation, as a share of the mean over the ranks",
+		TABLE_SHARE(shown_row, expert.computation_ns, computation_ns)),
 	TABLE_COLUMN("late_wait_ns", "Waited for it", TABLE_TIME,
-		.help = "time that other ranks waited in all-to-alls that it entered last"),
+		.help = "time that other ranks waited in all-to-alls that it entered last",
+		TABLE_MEMBER(shown_row, caused_ns)),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -375,7 +369,7 @@ static void fill_table(void *state, struct table *table)
 	struct expert_view *view = state;
 	struct nccl_match match;
 
-	table->columns[STEP].is_wide_only = !view->input.is_detailed;
+	table_set_wide(table, "step", !view->input.is_detailed);
 	nccl_match(&view->ops, &match);
 	add_up(view);
 	add_waits(view);

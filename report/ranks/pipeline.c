@@ -4,6 +4,7 @@
  * computed nothing while a send or receive waited for its other side. Only all ranks together
  * show who waited, so NCCL's operations are read before the scan.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "report/util/intervals.h"
@@ -205,17 +206,15 @@ static void end(void *context, struct process *process)
 
 /* ---- the table ---- */
 
-enum column {
-	STEP = VIEW_NR_DEVICE_COLUMNS,
-	STEPS,
-	STAGE,
-	STAGES,
-	MICRO_BATCHES,
-	TIME,
-	COMPUTATION,
-	BUBBLE,
-	BUBBLE_SHARE,
-	IDEAL_SHARE,
+/* The rows of a device, or one of them. */
+struct device_row {
+	const struct process *process;
+	uint32_t device;
+	int32_t stage;
+	uint32_t nr_stages;
+	size_t nr;
+	uint64_t step, time_ns, computation_ns, bubble_ns;
+	double received, ideal_pct;
 };
 
 /* Returns the messages that came in a step from one neighbour, the one that sent more. */
@@ -231,83 +230,77 @@ static uint32_t nr_received(const struct pipeline_row *row)
 	return most;
 }
 
-static void fill(
-	const struct pipeline_row *rows, size_t nr, bool has_lost, struct table_cell *cells)
+static void add_row(struct table *table, const struct pipeline_row *rows, size_t nr, uint64_t step,
+	bool has_lost)
 {
-	const struct pipeline_rank *rank = rows->rank;
-	uint64_t time_ns = 0, computation_ns = 0, bubble_ns = 0;
-	double received = 0;
+	struct device_row row = {.process = rows->process,
+		.device = rows->device,
+		.stage = rows->rank->stage,
+		.nr_stages = rows->rank->nr_stages,
+		.nr = nr,
+		.step = step,
+		.ideal_pct = NAN};
 
 	for (size_t i = 0; i < nr; i++) {
-		time_ns += rows[i].end_ns - rows[i].begin_ns;
-		computation_ns += rows[i].computation_ns;
-		bubble_ns += rows[i].bubble_ns;
-		received += nr_received(&rows[i]);
+		row.time_ns += rows[i].end_ns - rows[i].begin_ns;
+		row.computation_ns += rows[i].computation_ns;
+		row.bubble_ns += rows[i].bubble_ns;
+		row.received += nr_received(&rows[i]);
 	}
-	received /= (double)nr;
-	view_fill_device(rows->process, rows->device, cells);
-	table_set_integer(&cells[STEPS], nr);
-	if (rank->stage >= 0) {
-		table_set_integer(&cells[STAGE], (uint64_t)rank->stage);
+	row.received /= (double)nr;
+	if (has_lost) {
+		row.bubble_ns = UINT64_MAX;
 	}
-	if (rank->nr_stages) {
-		table_set_integer(&cells[STAGES], rank->nr_stages);
+	if (row.received > 0 && row.nr_stages) {
+		row.ideal_pct = table_share(row.nr_stages - 1, row.received + row.nr_stages - 1);
 	}
-	if (received > 0) {
-		table_set_number(&cells[MICRO_BATCHES], received);
-	}
-	table_set_integer(&cells[TIME], time_ns);
-	table_set_integer(&cells[COMPUTATION], computation_ns);
-	if (!has_lost) {
-		table_set_integer(&cells[BUBBLE], bubble_ns);
-		table_set_share(&cells[BUBBLE_SHARE], (double)bubble_ns, (double)time_ns);
-	}
-	if (received > 0 && rank->nr_stages) {
-		table_set_share(
-			&cells[IDEAL_SHARE], rank->nr_stages - 1, received + rank->nr_stages - 1);
-	}
+	table_add(table, &row);
 }
 
 static const struct table_column columns[] = {
-	VIEW_DEVICE_COLUMNS,
-	TABLE_COLUMN("step", "Step", TABLE_ID),
-	TABLE_COLUMN("steps", "Steps", TABLE_COUNT),
+	VIEW_DEVICE_COLUMNS(device_row, process, device),
+	TABLE_COLUMN("step", "Step", TABLE_ID, TABLE_MEMBER(device_row, step)),
+	TABLE_COLUMN("steps", "Steps", TABLE_COUNT, TABLE_MEMBER(device_row, nr)),
 	TABLE_COLUMN("stage", "Stage", TABLE_ID,
-		.help = "position in the pipeline, from 0; n/a in a ring"),
-	TABLE_COLUMN("stages", "Stages", TABLE_COUNT, .help = "stages of the pipeline"),
+		.help = "position in the pipeline, from 0; n/a in a ring",
+		TABLE_MEMBER(device_row, stage)),
+	TABLE_COLUMN("stages", "Stages", TABLE_COUNT, .help = "stages of the pipeline",
+		TABLE_NONZERO(device_row, nr_stages)),
 	TABLE_COLUMN("micro_batches", "Micro-batches", TABLE_NUMBER,
-		.help = "messages received from one neighbour per step"),
-	TABLE_COLUMN("time_ns", "Time", TABLE_TIME),
+		.help = "messages received from one neighbour per step",
+		TABLE_NONZERO(device_row, received)),
+	TABLE_COLUMN("time_ns", "Time", TABLE_TIME, TABLE_MEMBER(device_row, time_ns)),
 	TABLE_COLUMN("computation_ns", "Computation", TABLE_TIME,
-		.help = "union of the computing kernels"),
+		.help = "union of the computing kernels", TABLE_MEMBER(device_row, computation_ns)),
 	TABLE_COLUMN("bubble_ns", "Bubble", TABLE_TIME,
-		.help = "nothing computes while a send or receive waits for its other side"),
-	TABLE_COLUMN("bubble_pct", "Bubble % of time", TABLE_PERCENT),
+		.help = "nothing computes while a send or receive waits for its other side",
+		TABLE_MEMBER(device_row, bubble_ns)),
+	TABLE_COLUMN("bubble_pct", "Bubble % of time", TABLE_PERCENT,
+		TABLE_SHARE(device_row, bubble_ns, time_ns)),
 	TABLE_COLUMN("ideal_pct", "Ideal bubble %", TABLE_PERCENT,
 		.help = "(stages - 1) / (micro-batches + stages - 1), of stages that take equally "
-			"long"),
+			"long",
+		TABLE_MEMBER(device_row, ideal_pct)),
 };
 
 static void fill_table(void *state, struct table *table)
 {
 	struct pipeline_view *view = state;
 
-	table->columns[STEP].is_wide_only = !view->input.is_detailed;
-	table->columns[STEPS].is_wide_only = view->input.is_detailed;
+	table_set_wide(table, "step", !view->input.is_detailed);
+	table_set_wide(table, "steps", view->input.is_detailed);
 	for (size_t at = 0, nr; at < view->nr_rows; at += nr) {
 		const struct pipeline_row *first = &view->rows[at];
-		struct table_cell *cells;
 
 		for (nr = 1;
 			!view->input.is_detailed && at + nr < view->nr_rows &&
 			first[nr].process == first->process && first[nr].device == first->device;
 			nr++) {
 		}
-		cells = table_add_row(table);
-		fill(first, nr, view_has_lost(&view->input, first->process), cells);
-		if (view->input.is_detailed) {
-			table_set_integer(&cells[STEP], first->process->steps[first->place].step);
-		}
+		add_row(table, first, nr,
+			view->input.is_detailed ? first->process->steps[first->place].step
+						: UINT64_MAX,
+			view_has_lost(&view->input, first->process));
 	}
 	if (view->pipeline.nr_meshed) {
 		table_note(table,

@@ -179,35 +179,78 @@ static uint64_t integer_at(const char *member, size_t size)
 	}
 }
 
-/* The largest value of an integer, NaN and NULL mean unknown: the cell stays empty. */
-static void set_member(
-	const struct table_column *column, const char *member, struct table_cell *cell)
+static double number_at(const void *row, size_t offset, size_t size, bool is_number)
+{
+	const char *member = (const char *)row + offset;
+	double number;
+	uint64_t value;
+
+	if (is_number) {
+		memcpy(&number, member, sizeof(number));
+		return number;
+	}
+	value = integer_at(member, size);
+	return value == UINT64_MAX ? NAN : (double)value;
+}
+
+static void set_text(const struct table_column *column, const char *member, struct table_cell *cell)
 {
 	const char *text;
-	uint64_t value;
-	double number;
+	uint64_t name;
+	size_t nr_bytes;
 
-	switch (column->type) {
-	case TABLE_TEXT:
+	if (column->size == sizeof(text)) {
 		memcpy(&text, member, sizeof(text));
 		if (text) {
 			table_set_string(cell, text);
 		}
 		return;
-	case TABLE_MEAN_TIME:
-	case TABLE_MEAN_SIZE:
-	case TABLE_RATE:
-	case TABLE_PERCENT:
-	case TABLE_NUMBER:
+	}
+	name = integer_at(member, column->size);
+	if (name != UINT64_MAX && (name || !column->is_zero_unknown)) {
+		text = string_pool_text((uint32_t)name, &nr_bytes);
+		table_set_text(cell, text, nr_bytes);
+	}
+}
+
+static void set_value(
+	const struct table_column *column, const char *member, struct table_cell *cell)
+{
+	uint64_t value;
+	double number;
+
+	if (column->is_number) {
 		memcpy(&number, member, sizeof(number));
-		if (!isnan(number)) {
+		if (number != 0 || !column->is_zero_unknown) {
 			table_set_number(cell, number);
 		}
 		return;
-	default:
-		value = integer_at(member, column->size);
-		if (value != UINT64_MAX) {
-			table_set_integer(cell, value);
+	}
+	value = integer_at(member, column->size);
+	if (value != UINT64_MAX && (value || !column->is_zero_unknown)) {
+		table_set_integer(cell, value);
+	}
+}
+
+void table_fill(const struct table_column *columns, unsigned int nr_columns, const void *row,
+	struct table_cell *cells)
+{
+	for (unsigned int c = 0; c < nr_columns; c++) {
+		const struct table_column *column = &columns[c];
+		const char *member = (const char *)row + column->offset;
+
+		if (column->set) {
+			column->set(member, &cells[c]);
+		} else if (column->is_share) {
+			table_set_share(&cells[c],
+				number_at(row, column->offset, column->size, column->is_number),
+				number_at(row, column->whole, sizeof(uint64_t),
+					column->is_whole_number));
+		} else if (column->size &&
+			   (column->type == TABLE_TEXT || column->type == TABLE_DIGITS)) {
+			set_text(column, member, &cells[c]);
+		} else if (column->size) {
+			set_value(column, member, &cells[c]);
 		}
 	}
 }
@@ -216,13 +259,7 @@ struct table_cell *table_add(struct table *table, const void *row)
 {
 	struct table_cell *cells = table_add_row(table);
 
-	for (unsigned int c = 0; c < table->nr_columns; c++) {
-		const struct table_column *column = &table->columns[c];
-
-		if (column->size) {
-			set_member(column, (const char *)row + column->offset, &cells[c]);
-		}
-	}
+	table_fill(table->columns, table->nr_columns, row, cells);
 	return cells;
 }
 
@@ -281,11 +318,14 @@ void table_set_string(struct table_cell *cell, const char *text)
 	table_set_text(cell, text, strlen(text));
 }
 
+double table_share(double part, double whole)
+{
+	return whole > 0 ? 100 * part / whole : NAN;
+}
+
 void table_set_share(struct table_cell *cell, double part, double whole)
 {
-	if (whole > 0) {
-		table_set_number(cell, 100 * part / whole);
-	}
+	table_set_number(cell, table_share(part, whole));
 }
 
 bool table_is_text(const struct table_column *column)
@@ -401,6 +441,15 @@ int table_find_column(const struct table *table, const char *key)
 		}
 	}
 	return -1;
+}
+
+void table_set_wide(struct table *table, const char *key, bool is_wide_only)
+{
+	int column = table_find_column(table, key);
+
+	if (column >= 0) {
+		table->columns[column].is_wide_only = is_wide_only;
+	}
 }
 
 /*

@@ -22,6 +22,8 @@ enum table_type {
 	TABLE_DIGITS,	 /* a number in its own digits, as text */
 };
 
+struct table_cell;
+
 struct table_column {
 	const char *key;   /* in JSON, with its unit: "total_ns" */
 	const char *title; /* without its unit: "Total" */
@@ -35,9 +37,17 @@ struct table_column {
 	bool is_sentence;  /* as the last column of the text it wraps; it is not cut */
 	bool is_below;	   /* where lines of the text are too long, it has lines below its row */
 	const char *help;  /* what it means, for `help VIEW`; NULL: the title says it */
-	/* The member of a row that has the value, see table_add; size 0: whoever adds rows sets it.
+	/*
+	 * The member of a row that has the value, set by TABLE_MEMBER and the macros beside it;
+	 * size 0: whoever adds rows sets the cell.
 	 */
 	uint16_t offset, size;
+	bool is_number;	      /* the member is a double, not an integer */
+	bool is_zero_unknown; /* TABLE_NONZERO */
+	bool is_share;	      /* TABLE_SHARE: the cell is 100 * member / whole */
+	bool is_whole_number; /* the whole is a double, not a uint64_t */
+	uint16_t whole;	      /* offset of the whole */
+	void (*set)(const void *member, struct table_cell *cell); /* TABLE_SET; or NULL */
 };
 
 /* A column; more members may follow, as .is_wide_only, .help or TABLE_MEMBER. */
@@ -118,14 +128,34 @@ void table_set_source(struct table *table, struct table_source *source, size_t n
 /* The cells of a row, valid until the next call. */
 const struct table_cell *table_row(const struct table *table, size_t row);
 
-#define TABLE_MEMBER(row, member) \
-	.offset = offsetof(struct row, member), .size = sizeof(((struct row *)NULL)->member)
+#define TABLE_IS_NUMBER(row, member) \
+	_Generic(((struct row *)NULL)->member, double : true, default : false)
 
 /*
- * Appends a row with the values of its members and returns its cells. Members are unsigned (or a
- * rank), all ones unknown; a double, NAN unknown; a text, NULL unknown.
+ * The sources of a column: where table_add finds its value in a `struct row`. Integers are unsigned
+ * (or a rank) of 1, 4 or 8 bytes, and all ones are unknown; of a double NAN is. In a column of type
+ * TEXT an integer is a number of string_pool.h; all else there is a const char *, NULL unknown.
  */
+#define TABLE_MEMBER(row, member)                                                             \
+	.offset = offsetof(struct row, member), .size = sizeof(((struct row *)NULL)->member), \
+	.is_number = TABLE_IS_NUMBER(row, member)
+/* The same, where 0 is unknown, too. */
+#define TABLE_NONZERO(row, member) TABLE_MEMBER(row, member), .is_zero_unknown = true
+/* The percentage that a member is of `all`, a uint64_t or a double; unknown if `all` is 0. */
+#define TABLE_SHARE(row, member, all)                                                    \
+	TABLE_MEMBER(row, member), .is_share = true, .whole = offsetof(struct row, all), \
+				   .is_whole_number = TABLE_IS_NUMBER(row, all)
+/* A function sets the cell, from the address of the member, of any type. */
+#define TABLE_SET(row, member, function) TABLE_MEMBER(row, member), .set = (function)
+
+/* Appends a row with the values of columns that have a source, and returns its cells. */
 struct table_cell *table_add(struct table *table, const void *row);
+
+/* Sets the cells of some columns that have a source, without a table or behind other columns. */
+void table_fill(const struct table_column *columns, unsigned int nr_columns, const void *row,
+	struct table_cell *cells);
+#define TABLE_FILL(columns, row, cells) \
+	table_fill((columns), sizeof(columns) / sizeof((columns)[0]), (row), (cells))
 
 /* Appends a row of unknown cells and returns the first. Fill by the set functions. */
 struct table_cell *table_add_row(struct table *table);
@@ -155,11 +185,17 @@ void table_set_number(struct table_cell *cell, double value);
 void table_set_text(struct table_cell *cell, const char *bytes, size_t nr_bytes);
 void table_set_string(struct table_cell *cell, const char *text);
 
-/* Sets part / whole in percent. Leaves the cell alone if the whole is 0. */
+/* 100 * part / whole; NAN, which is unknown, if the whole is 0. */
+double table_share(double part, double whole);
+
+/* Sets that share. Leaves the cell alone if the whole is 0. */
 void table_set_share(struct table_cell *cell, double part, double whole);
 
 /* The index of the column with that key, with or without its unit; -1 if there is none. */
 int table_find_column(const struct table *table, const char *key);
+
+/* Sets is_wide_only of the column with that key, if there is one. */
+void table_set_wide(struct table *table, const char *key, bool is_wide_only);
 
 /*
  * Sorts by the column with that key, with or without its unit. Texts sort ascending, numbers

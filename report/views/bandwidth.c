@@ -6,6 +6,7 @@
  * over time: the bytes that moved in each of 32 parts of the process's time, with a copy's bytes
  * spread evenly over its time.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "report/model/api.h"
@@ -36,6 +37,10 @@ struct bandwidth_row {
 	uint64_t until, busy_ns;
 	unsigned __int128 bytes;
 	uint64_t parts[NR_PARTS]; /* bytes */
+	/* For the table. */
+	uint64_t total_bytes;
+	double rate, of_link, of_memory, rate_median, rate_min, rate_max;
+	const char *what;
 };
 
 struct bandwidth_view {
@@ -207,21 +212,6 @@ static void end_operators(void *context, struct process *process, const struct p
 
 /* ---- the table ---- */
 
-enum column {
-	CALLS = VIEW_NR_DEVICE_COLUMNS,
-	BYTES,
-	BUSY,
-	RATE,
-	OF_LINK,
-	OF_MEMORY,
-	RATE_MEDIAN,
-	RATE_MIN,
-	RATE_MAX,
-	NO_TIME,
-	KIND,
-	NAME,
-};
-
 static uint64_t clip(unsigned __int128 value)
 {
 	return value < UINT64_MAX ? (uint64_t)value : UINT64_MAX;
@@ -246,70 +236,60 @@ static double link_rate(const struct process *process, uint32_t device)
 	return lane_rates[generation] / 8 * (double)lanes;
 }
 
-static void set_rate(const struct bandwidth_row *row, struct table_cell *cells)
+static void finish_row(struct bandwidth_row *row, const struct histogram_group *rates)
 {
-	double rate = rate_of((double)row->bytes, row->busy_ns);
 	bool is_set = row->kind == ROW_COPY && (row->copy & COPY_IS_SET);
 	uint32_t kind = row->kind == ROW_COPY && !is_set ? copy_kind_of(row->copy) : 0;
 	struct gpu_peak peak = row->device == NONE ? gpu_peak_common(row->process)
 						   : gpu_peak_of(row->process, row->device);
 
-	table_set_number(&cells[RATE], rate);
-	if (kind == API_COPY_HTOD || kind == API_COPY_DTOH) {
-		table_set_share(&cells[OF_LINK], rate, link_rate(row->process, row->device));
-	}
-	if (kind == API_COPY_DTOD || is_set || row->kind == ROW_OPERATOR) {
-		/* A copy is read and written. */
-		table_set_share(&cells[OF_MEMORY], kind == API_COPY_DTOD ? 2 * rate : rate,
-			peak.memory_bytes_per_s);
-	}
-}
-
-static void fill(const struct bandwidth_view *view, size_t i, struct table_cell *cells)
-{
-	const struct bandwidth_row *row = &view->rows[i];
-	const struct histogram_group *rates = &view->rates.groups[i];
-
-	view_fill_device(row->process, row->device, cells);
-	table_set_integer(&cells[BYTES], clip(row->bytes));
-	table_set_string(&cells[KIND], row->kind == ROW_OPERATOR ? "operator"
-				       : row->copy & COPY_IS_SET ? "memset"
-								 : "copy");
-	if (row->busy_ns) {
-		set_rate(row, cells);
-	}
-	if (rates->count) {
-		table_set_number(&cells[RATE_MEDIAN], histogram_median(rates));
-		table_set_number(&cells[RATE_MIN], (double)rates->min);
-		table_set_number(&cells[RATE_MAX], (double)rates->max);
-	}
+	row->total_bytes = clip(row->bytes);
+	row->what = row->kind == ROW_OPERATOR ? "operator" : is_set ? "memset" : "copy";
+	row->rate = row->busy_ns ? rate_of((double)row->bytes, row->busy_ns) : NAN;
+	row->of_link = kind == API_COPY_HTOD || kind == API_COPY_DTOH
+			       ? table_share(row->rate, link_rate(row->process, row->device))
+			       : NAN;
+	/* A copy is read and written. */
+	row->of_memory = kind == API_COPY_DTOD || is_set || row->kind == ROW_OPERATOR
+				 ? table_share(kind == API_COPY_DTOD ? 2 * row->rate : row->rate,
+					   peak.memory_bytes_per_s)
+				 : NAN;
+	row->rate_median = rates->count ? histogram_median(rates) : NAN;
+	row->rate_min = rates->count ? (double)rates->min : NAN;
+	row->rate_max = rates->count ? (double)rates->max : NAN;
 }
 
 static const struct table_column columns[] = {
-	VIEW_DEVICE_COLUMNS,
+	VIEW_DEVICE_COLUMNS(bandwidth_row, process, device),
 	TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(bandwidth_row, nr)),
-	TABLE_COLUMN("total_bytes", "Size", TABLE_SIZE),
+	TABLE_COLUMN("total_bytes", "Size", TABLE_SIZE, TABLE_MEMBER(bandwidth_row, total_bytes)),
 	TABLE_COLUMN("busy_ns", "Busy", TABLE_TIME,
 		.help = "time in which at least one operation of the kind ran",
 		TABLE_MEMBER(bandwidth_row, busy_ns)),
-	TABLE_COLUMN("rate_bytes_per_s", "Rate", TABLE_RATE, .help = "size divided by busy time"),
+	TABLE_COLUMN("rate_bytes_per_s", "Rate", TABLE_RATE, .help = "size divided by busy time",
+		TABLE_MEMBER(bandwidth_row, rate)),
 	TABLE_COLUMN("link_pct", "% of PCIe", TABLE_PERCENT,
 		.help = "rate, as a share of what the PCIe lanes between host and GPU carry one "
-			"way, packet headers included"),
+			"way, packet headers included",
+		TABLE_MEMBER(bandwidth_row, of_link)),
 	TABLE_COLUMN("memory_pct", "% of memory", TABLE_PERCENT,
 		.help = "bytes read and written per second, as a share of the peak bandwidth of "
-			"device memory"),
+			"device memory",
+		TABLE_MEMBER(bandwidth_row, of_memory)),
 	TABLE_COLUMN("rate_median_bytes_per_s", "Med", TABLE_RATE, .is_minor = true,
-		.help = "median rate of single operations"),
+		.help = "median rate of single operations",
+		TABLE_MEMBER(bandwidth_row, rate_median)),
 	TABLE_COLUMN("rate_min_bytes_per_s", "Min", TABLE_RATE, .is_minor = true,
-		.help = "lowest rate of a single operation"),
+		.help = "lowest rate of a single operation", TABLE_MEMBER(bandwidth_row, rate_min)),
 	TABLE_COLUMN("rate_max_bytes_per_s", "Max", TABLE_RATE, .is_minor = true,
-		.help = "highest rate of a single operation"),
+		.help = "highest rate of a single operation",
+		TABLE_MEMBER(bandwidth_row, rate_max)),
 	TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,
 		.help = "operations without a recorded time",
 		TABLE_MEMBER(bandwidth_row, nr_without_time)),
 	TABLE_COLUMN("kind", "Kind", TABLE_TEXT, .is_wide_only = true,
-		.help = "copy, memset, or operator, whose kernels move the bytes"),
+		.help = "copy, memset, or operator, whose kernels move the bytes",
+		TABLE_MEMBER(bandwidth_row, what)),
 	TABLE_COLUMN("name", "Operation", TABLE_NAME, TABLE_MEMBER(bandwidth_row, name)),
 };
 
@@ -317,18 +297,28 @@ static void fill_totals(struct bandwidth_view *view, struct table *table)
 {
 	histogram_finish(&view->rates);
 	for (size_t i = 0; i < view->nr_rows; i++) {
-		fill(view, i, table_add(table, &view->rows[i]));
+		finish_row(&view->rows[i], &view->rates.groups[i]);
+		table_add(table, &view->rows[i]);
 	}
 	table_sort(table, "total_bytes");
 }
 
+struct part_row {
+	const struct process *process;
+	uint32_t device, name;
+	uint64_t start_ns, ns, bytes;
+	double rate;
+};
+
 static const struct table_column time_columns[] = {
-	VIEW_DEVICE_COLUMNS,
-	TABLE_COLUMN("start_ns", "Start", TABLE_TIME, .help = "since the start of the recording"),
-	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
-	TABLE_COLUMN("bytes", "Size", TABLE_SIZE),
-	TABLE_COLUMN("rate_bytes_per_s", "Rate", TABLE_RATE, .help = "size divided by busy time"),
-	TABLE_COLUMN("name", "Operation", TABLE_NAME),
+	VIEW_DEVICE_COLUMNS(part_row, process, device),
+	TABLE_COLUMN("start_ns", "Start", TABLE_TIME, .help = "since the start of the recording",
+		TABLE_MEMBER(part_row, start_ns)),
+	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME, TABLE_MEMBER(part_row, ns)),
+	TABLE_COLUMN("bytes", "Size", TABLE_SIZE, TABLE_MEMBER(part_row, bytes)),
+	TABLE_COLUMN("rate_bytes_per_s", "Rate", TABLE_RATE, .help = "size divided by busy time",
+		TABLE_MEMBER(part_row, rate)),
+	TABLE_COLUMN("name", "Operation", TABLE_NAME, TABLE_MEMBER(part_row, name)),
 };
 
 static void fill_over_time(const struct bandwidth_view *view, struct table *table)
@@ -340,17 +330,15 @@ static void fill_over_time(const struct bandwidth_view *view, struct table *tabl
 
 		for (unsigned int k = 0; k < NR_PARTS; k++) {
 			uint64_t start = part_begin(row->process, k);
-			uint64_t ns = part_begin(row->process, k + 1) - start;
-			struct table_cell *cells = table_add_row(table);
+			struct part_row part = {.process = row->process,
+				.device = row->device,
+				.name = row->name,
+				.start_ns = time_axis_time(row->process, start),
+				.ns = part_begin(row->process, k + 1) - start,
+				.bytes = row->parts[k]};
 
-			view_fill_device(row->process, row->device, cells);
-			table_set_integer(&cells[3], time_axis_time(row->process, start));
-			table_set_integer(&cells[4], ns);
-			table_set_integer(&cells[5], row->parts[k]);
-			if (ns) {
-				table_set_number(&cells[6], rate_of((double)row->parts[k], ns));
-			}
-			table_set_integer(&cells[7], row->name);
+			part.rate = part.ns ? rate_of((double)part.bytes, part.ns) : NAN;
+			table_add(table, &part);
 		}
 	}
 }

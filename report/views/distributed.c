@@ -96,22 +96,6 @@ static void end(void *context, struct process *process)
 	overlap_end(&view->overlap);
 }
 
-enum column {
-	STEP = VIEW_NR_DEVICE_COLUMNS,
-	TIME,
-	COMPUTATION,
-	COMMUNICATION,
-	OVERLAP,
-	COMPUTATION_ALONE,
-	COMMUNICATION_ALONE,
-	OTHER,
-	COMMUNICATION_SHARE,
-	OVERLAP_SHARE,
-	BYTES,
-	WAITING,
-	TRANSFER,
-};
-
 /* ---- operations ---- */
 
 /* All of them, or those that a step began, as nccl_op.step has it. */
@@ -125,6 +109,14 @@ struct operations {
 	} key;
 	struct nccl_sums sums;
 	UT_hash_handle hh;
+};
+
+struct device_row {
+	const struct process *process;
+	uint32_t device;
+	uint64_t step, time_ns, computation_ns, communication_ns, overlap_ns;
+	uint64_t computation_alone_ns, communication_alone_ns, other_ns;
+	uint64_t bytes, wait_ns, transfer_ns;
 };
 
 static struct operations *find_operations(struct distributed_view *view,
@@ -177,45 +169,32 @@ static void find_all_operations(struct distributed_view *view)
 	nccl_job_fini(&own);
 }
 
-static void fill_operations(struct distributed_view *view, const struct overlap_device *device,
-	uint32_t step, struct table_cell *cells)
+/* `operations` are NULL if there are none. */
+static void add_row(struct table *table, const struct overlap_device *device, uint64_t step,
+	const struct overlap_times *times, uint64_t time_ns, const struct operations *operations)
 {
-	const struct operations *operations =
-		find_operations(view, device->process, device->device, step);
-
-	if (!operations) {
-		return;
-	}
-	if (!operations->sums.is_unsized) {
-		table_set_integer(&cells[BYTES], operations->sums.bytes);
-	}
-	if (operations->sums.nr_with_wait) {
-		table_set_integer(&cells[WAITING], operations->sums.wait_ns);
-		table_set_integer(
-			&cells[TRANSFER], operations->sums.matched_ns - operations->sums.wait_ns);
-	}
-}
-
-/* ---- the table ---- */
-
-static void fill(const struct overlap_device *device, const struct overlap_times *times,
-	uint64_t time_ns, struct table_cell *cells)
-{
+	static const struct nccl_sums none = {.is_unsized = true};
+	const struct nccl_sums *sums = operations ? &operations->sums : &none;
 	uint64_t computation = overlap_any(times, OVERLAP_COMPUTATION);
 	uint64_t communication = overlap_any(times, OVERLAP_COMMUNICATION);
 	uint64_t overlap = overlap_all(times, OVERLAP_COMPUTATION | OVERLAP_COMMUNICATION);
 	uint64_t kernels = computation + communication - overlap;
 
-	view_fill_device(device->process, device->device, cells);
-	table_set_integer(&cells[TIME], time_ns);
-	table_set_integer(&cells[COMPUTATION], computation);
-	table_set_integer(&cells[COMMUNICATION], communication);
-	table_set_integer(&cells[OVERLAP], overlap);
-	table_set_integer(&cells[COMPUTATION_ALONE], computation - overlap);
-	table_set_integer(&cells[COMMUNICATION_ALONE], communication - overlap);
-	table_set_integer(&cells[OTHER], time_ns > kernels ? time_ns - kernels : 0);
-	table_set_share(&cells[COMMUNICATION_SHARE], communication, time_ns);
-	table_set_share(&cells[OVERLAP_SHARE], overlap, communication);
+	table_add(
+		table, &(struct device_row){.process = device->process,
+			       .device = device->device,
+			       .step = step,
+			       .time_ns = time_ns,
+			       .computation_ns = computation,
+			       .communication_ns = communication,
+			       .overlap_ns = overlap,
+			       .computation_alone_ns = computation - overlap,
+			       .communication_alone_ns = communication - overlap,
+			       .other_ns = time_ns > kernels ? time_ns - kernels : 0,
+			       .bytes = sums->is_unsized ? UINT64_MAX : sums->bytes,
+			       .wait_ns = sums->nr_with_wait ? sums->wait_ns : UINT64_MAX,
+			       .transfer_ns = sums->nr_with_wait ? sums->matched_ns - sums->wait_ns
+								 : UINT64_MAX});
 }
 
 /* A device may have done nothing any more in the last steps. */
@@ -225,7 +204,6 @@ static void add_counted(
 	const struct counted *counted = counted_of(view, device->process);
 	struct overlap_times sum = device->all;
 	uint64_t ns = overlap_all(&sum, 0);
-	struct table_cell *cells = table_add_row(table);
 
 	if (counted->is_by_step) {
 		ns = counted->ns;
@@ -236,8 +214,8 @@ static void add_counted(
 			sum.ns[k] += device->steps[i].ns[k];
 		}
 	}
-	fill(device, &sum, ns, cells);
-	fill_operations(view, device, ALL_STEPS, cells);
+	add_row(table, device, UINT64_MAX, &sum, ns,
+		find_operations(view, device->process, device->device, ALL_STEPS));
 }
 
 /* Steps that have an end. A device may have done nothing any more in the last of them. */
@@ -250,16 +228,14 @@ static void add_steps(struct distributed_view *view, struct table *table,
 		const struct model_step *step = &process->steps[i];
 		uint64_t begin_ns = clock_map_time(&process->host_clock, step->tick);
 		uint64_t end_ns = clock_map_time(&process->host_clock, step[1].tick);
-		struct table_cell *cells;
 
 		if (model_step_is_gap(step) || !select_has_step(process, i)) {
 			continue;
 		}
-		cells = table_add_row(table);
-		fill(device, i + 1 < device->nr_steps ? &device->steps[i + 1] : &none,
-			end_ns > begin_ns ? end_ns - begin_ns : 0, cells);
-		fill_operations(view, device, (uint32_t)i + 1, cells);
-		table_set_integer(&cells[STEP], step->step);
+		add_row(table, device, step->step,
+			i + 1 < device->nr_steps ? &device->steps[i + 1] : &none,
+			end_ns > begin_ns ? end_ns - begin_ns : 0,
+			find_operations(view, process, device->device, (uint32_t)i + 1));
 	}
 }
 
@@ -292,39 +268,49 @@ static void note_counted(const struct distributed_view *view, struct table *tabl
 }
 
 static const struct table_column columns[] = {
-	VIEW_DEVICE_COLUMNS,
-	TABLE_COLUMN("step", "Step", TABLE_ID),
+	VIEW_DEVICE_COLUMNS(device_row, process, device),
+	TABLE_COLUMN("step", "Step", TABLE_ID, TABLE_MEMBER(device_row, step)),
 	TABLE_COLUMN("time_ns", "Time", TABLE_TIME,
 		.help = "of the steps that count, or of the step; without steps, from the first "
 			"GPU "
-			"activity to the last"),
+			"activity to the last",
+		TABLE_MEMBER(device_row, time_ns)),
 	TABLE_COLUMN("computation_ns", "Computation", TABLE_TIME,
-		.help = "union of the computing kernels"),
+		.help = "union of the computing kernels", TABLE_MEMBER(device_row, computation_ns)),
 	TABLE_COLUMN("communication_ns", "Communication", TABLE_TIME,
-		.help = "union of the communication kernels and calls"),
+		.help = "union of the communication kernels and calls",
+		TABLE_MEMBER(device_row, communication_ns)),
 	TABLE_COLUMN("overlap_ns", "Overlap", TABLE_TIME,
-		.help = "computation and communication at once"),
+		.help = "computation and communication at once",
+		TABLE_MEMBER(device_row, overlap_ns)),
 	TABLE_COLUMN("computation_alone_ns", "Computation - overlap", TABLE_TIME,
-		.help = "computation without communication"),
+		.help = "computation without communication",
+		TABLE_MEMBER(device_row, computation_alone_ns)),
 	TABLE_COLUMN("communication_alone_ns", "Communication - overlap", TABLE_TIME,
-		.help = "communication without computation"),
-	TABLE_COLUMN(
-		"other_ns", "Other", TABLE_TIME, .help = "neither computation nor communication"),
-	TABLE_COLUMN("communication_pct", "Communication % of time", TABLE_PERCENT),
-	TABLE_COLUMN("overlap_pct", "Overlap % of communication", TABLE_PERCENT),
+		.help = "communication without computation",
+		TABLE_MEMBER(device_row, communication_alone_ns)),
+	TABLE_COLUMN("other_ns", "Other", TABLE_TIME,
+		.help = "neither computation nor communication",
+		TABLE_MEMBER(device_row, other_ns)),
+	TABLE_COLUMN("communication_pct", "Communication % of time", TABLE_PERCENT,
+		TABLE_SHARE(device_row, communication_ns, time_ns)),
+	TABLE_COLUMN("overlap_pct", "Overlap % of communication", TABLE_PERCENT,
+		TABLE_SHARE(device_row, overlap_ns, communication_ns)),
 	TABLE_COLUMN("bytes", "Size", TABLE_SIZE, .is_minor = true,
-		.help = "bytes of NCCL's operations, as in nccl-tests; for a host, of its own"),
+		.help = "bytes of NCCL's operations, as in nccl-tests; for a host, of its own",
+		TABLE_MEMBER(device_row, bytes)),
 	TABLE_COLUMN("waiting_ns", "Waiting", TABLE_TIME, .is_minor = true,
-		.help = "of NCCL's kernels, until that of the last rank starts"),
+		.help = "of NCCL's kernels, until that of the last rank starts",
+		TABLE_MEMBER(device_row, wait_ns)),
 	TABLE_COLUMN("transfer_ns", "Transfer", TABLE_TIME, .is_minor = true,
-		.help = "of NCCL's kernels, from then on"),
+		.help = "of NCCL's kernels, from then on", TABLE_MEMBER(device_row, transfer_ns)),
 };
 
 static void fill_table(void *state, struct table *table)
 {
 	struct distributed_view *view = state;
 
-	table->columns[STEP].is_wide_only = !view->input.is_detailed;
+	table_set_wide(table, "step", !view->input.is_detailed);
 	find_all_operations(view);
 	for (size_t i = 0; i < view->overlap.nr_devices; i++) {
 		const struct overlap_device *device = &view->overlap.devices[i];

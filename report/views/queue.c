@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The launch queue of each stream: how far the host was ahead, and whether it waited for room. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "report/ops/queue_depth.h"
@@ -19,6 +20,9 @@ struct queue_depth_row {
 	struct model_place place;
 	struct pending pending;
 	struct queue_depth queue;
+	/* For the table. */
+	uint64_t span_ns, empty_ns;
+	double length, wait_ns;
 };
 
 struct queue_depth_view {
@@ -101,57 +105,41 @@ static void end(void *context, struct process *process, const struct phases *pha
 	idmap_fini(&view->row_of);
 }
 
-enum column {
-	CONTEXT = VIEW_NR_DEVICE_COLUMNS,
-	STREAM,
-	LAUNCHES,
-	MAX,
-	MEAN,
-	WAIT,
-	SPAN,
-	EMPTY,
-	FULL,
-	BLOCKED,
-	BLOCKED_TIME,
-};
-
-static void fill(const struct queue_depth_row *row, bool has_lost, struct table_cell *cells)
+static void finish_row(struct queue_depth_row *row, bool has_lost)
 {
 	const struct queue_depth *queue = &row->queue;
-	uint64_t span_ns = queue->last > queue->first ? queue->last - queue->first : 0;
 
-	view_fill_device(row->process, row->place.device, cells);
-	if (row->place.stream != UINT32_MAX) {
-		table_set_integer(&cells[CONTEXT], row->place.context);
-		table_set_integer(&cells[STREAM], row->place.stream);
-	}
-	table_set_number(&cells[WAIT], (double)queue->area / (double)queue->nr);
-	table_set_integer(&cells[SPAN], span_ns);
-	if (span_ns) {
-		table_set_number(&cells[MEAN], (double)queue->area / (double)span_ns);
-		if (!has_lost) {
-			table_set_share(&cells[EMPTY], queue->empty_ns, span_ns);
-		}
-		table_set_share(&cells[FULL], queue->full_ns, span_ns);
+	row->span_ns = queue->last > queue->first ? queue->last - queue->first : 0;
+	row->wait_ns = (double)queue->area / (double)queue->nr;
+	row->length = row->span_ns ? (double)queue->area / (double)row->span_ns : NAN;
+	row->empty_ns = has_lost ? UINT64_MAX : queue->empty_ns;
+	if (row->place.stream == UINT32_MAX) {
+		row->place.context = UINT32_MAX;
 	}
 }
 
 static const struct table_column columns[] = {
-	VIEW_DEVICE_COLUMNS,
-	TABLE_COLUMN("context", "Context", TABLE_ID, .is_wide_only = true),
-	TABLE_COLUMN("stream", "Stream", TABLE_ID),
+	VIEW_DEVICE_COLUMNS(queue_depth_row, process, place.device),
+	TABLE_COLUMN("context", "Context", TABLE_ID, .is_wide_only = true,
+		TABLE_MEMBER(queue_depth_row, place.context)),
+	TABLE_COLUMN("stream", "Stream", TABLE_ID, TABLE_MEMBER(queue_depth_row, place.stream)),
 	TABLE_COLUMN("launches", "Launches", TABLE_COUNT, TABLE_MEMBER(queue_depth_row, queue.nr)),
 	TABLE_COLUMN("max_length", "Max depth", TABLE_COUNT,
 		.help = "most launches in the queue at once",
 		TABLE_MEMBER(queue_depth_row, queue.max)),
-	TABLE_COLUMN("avg_length", "Avg depth", TABLE_NUMBER, .help = "mean over the span"),
+	TABLE_COLUMN("avg_length", "Avg depth", TABLE_NUMBER, .help = "mean over the span",
+		TABLE_MEMBER(queue_depth_row, length)),
 	TABLE_COLUMN("avg_wait_ns", "Avg wait", TABLE_MEAN_TIME,
-		.help = "from the start of the call to the start of the activity"),
+		.help = "from the start of the call to the start of the activity",
+		TABLE_MEMBER(queue_depth_row, wait_ns)),
 	TABLE_COLUMN("span_ns", "Span", TABLE_TIME, .is_wide_only = true,
-		.help = "from the first call to the start of the last activity"),
+		.help = "from the first call to the start of the last activity",
+		TABLE_MEMBER(queue_depth_row, span_ns)),
 	TABLE_COLUMN("empty_pct", "Empty % of span", TABLE_PERCENT,
-		.help = "time without a launch in the queue"),
-	TABLE_COLUMN("full_pct", "Full % of span", TABLE_PERCENT, .help = "time with a full queue"),
+		.help = "time without a launch in the queue",
+		TABLE_SHARE(queue_depth_row, empty_ns, span_ns)),
+	TABLE_COLUMN("full_pct", "Full % of span", TABLE_PERCENT, .help = "time with a full queue",
+		TABLE_SHARE(queue_depth_row, queue.full_ns, span_ns)),
 	TABLE_COLUMN("blocked", "Calls while full", TABLE_COUNT,
 		.help = "launch calls made while the queue was full",
 		TABLE_MEMBER(queue_depth_row, queue.nr_blocked)),
@@ -166,7 +154,8 @@ static void fill_table(void *state, struct table *table)
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		struct queue_depth_row *row = &view->rows[i];
 
-		fill(row, view_has_lost(&view->input, row->process), table_add(table, row));
+		finish_row(row, view_has_lost(&view->input, row->process));
+		table_add(table, row);
 	}
 	table_sort(table, "launches");
 	if (view->nr_without_call) {

@@ -4,6 +4,7 @@
  * the rank's marks on the host, with what its device did in that time. Pairs of ranks and
  * communicators with slow transfers have rows of their own (slow_links.h).
  */
+#include <math.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -251,57 +252,47 @@ static void end_ops(void *context, struct process *process, const struct phases 
 	straggler_steps_add_phases(&view->steps, &view->overlap, process, phases);
 }
 
-enum column {
-	STEPS = VIEW_NR_DEVICE_COLUMNS,
-	LATE,
-	SINCE,
-	DELAY,
-	TOTAL,
-	SHARE,
-	CAUSE,
-	PHASE,
-	COMPUTATION,
-	COPIES,
-	IDLE,
-	BEGIN,
-	BETWEEN,
-	COMMUNICATOR,
-	COMPARED_WITH,
+/* A rank, or a path of the network, which has no figures of a rank. */
+struct shown_row {
+	struct straggler straggler;
+	const struct process *process;
+	uint32_t device;
+	double delay_ns, computation_ns, copies_ns, idle_ns, begin_ns;
+	const char *cause, *phase, *between, *communicator, *compared_with;
 };
 
-/* Fills the cells that rows of ranks and of the network share. */
-static void fill_delay(const struct straggler *straggler, struct table_cell *cells)
+static struct shown_row row_of_delay(const struct straggler *straggler)
 {
-	table_set_number(&cells[DELAY], -straggler->mean_ns[STRAGGLER_WAITING]);
-	table_set_share(&cells[SHARE], (double)straggler->delay_ns, (double)straggler->delayed_ns);
-	table_set_string(&cells[CAUSE], straggler_causes[straggler->cause]);
+	return (struct shown_row){.straggler = *straggler,
+		.device = UINT32_MAX,
+		.delay_ns = -straggler->mean_ns[STRAGGLER_WAITING],
+		.computation_ns = NAN,
+		.copies_ns = NAN,
+		.idle_ns = NAN,
+		.begin_ns = NAN,
+		.cause = straggler_causes[straggler->cause]};
 }
 
-static void fill(const struct straggler *straggler, const struct overlap_device *device,
-	struct table_cell *cells)
+static void add_rank(
+	const struct straggler *straggler, const struct overlap_device *device, struct table *table)
 {
 	const double *mean = straggler->mean_ns;
+	struct shown_row row = row_of_delay(straggler);
 
-	view_fill_device(device->process, device->device, cells);
-	fill_delay(straggler, cells);
-	if (straggler->phase >= 0) {
-		table_set_string(&cells[PHASE], phase_names[straggler->phase]);
-	}
-	table_set_number(&cells[COMPUTATION], mean[STRAGGLER_COMPUTATION]);
-	table_set_number(&cells[COPIES], mean[STRAGGLER_COPIES]);
-	if (!straggler->has_lost) {
-		table_set_number(&cells[IDLE], mean[STRAGGLER_IDLE]);
-	}
-	if (straggler->has_begins) {
-		table_set_number(&cells[BEGIN], mean[STRAGGLER_BEGIN]);
-	}
+	row.process = device->process;
+	row.device = device->device;
+	row.phase = straggler->phase >= 0 ? phase_names[straggler->phase] : NULL;
+	row.computation_ns = mean[STRAGGLER_COMPUTATION];
+	row.copies_ns = mean[STRAGGLER_COPIES];
+	row.idle_ns = straggler->has_lost ? NAN : mean[STRAGGLER_IDLE];
+	row.begin_ns = straggler->has_begins ? mean[STRAGGLER_BEGIN] : NAN;
+	table_add(table, &row);
 }
 
 /* ---- the network ---- */
 
 /* Ranks of the job where they are known, else of the communicator; hosts where these differ. */
-static void fill_path(
-	const struct straggler_view *view, const struct slow_link *slow, struct table_cell *cell)
+static struct buf path_text(const struct straggler_view *view, const struct slow_link *slow)
 {
 	const struct transfer_path *path = &slow->path;
 	struct buf text = {0};
@@ -319,8 +310,8 @@ static void fill_path(
 			buf_printf(&text, " (%s and %s)", process_host(a), process_host(b));
 		}
 	}
-	table_set_text(cell, text.bytes, text.nr_bytes);
-	buf_fini(&text);
+	buf_char(&text, '\0');
+	return text;
 }
 
 /* Returns how many there are. */
@@ -340,14 +331,16 @@ static size_t add_network(struct straggler_view *view, struct table *table)
 	nr = network.nr;
 	for (size_t i = 0; i < nr; i++) {
 		const struct slow_link *slow = &network.slow[i];
-		struct table_cell *cells = table_add(table, &slow->straggler);
+		struct shown_row row = row_of_delay(&slow->straggler);
+		struct buf path = path_text(view, slow);
 		char key[17];
 
 		snprintf(key, sizeof(key), "%016" PRIx64, slow->path.key);
-		fill_delay(&slow->straggler, cells);
-		fill_path(view, slow, &cells[BETWEEN]);
-		table_set_string(&cells[COMMUNICATOR], key);
-		table_set_string(&cells[COMPARED_WITH], bases[slow->basis]);
+		row.between = path.bytes;
+		row.communicator = key;
+		row.compared_with = bases[slow->basis];
+		table_add(table, &row);
+		buf_fini(&path);
 	}
 	slow_links_fini(&network);
 	free(moves);
@@ -355,36 +348,44 @@ static size_t add_network(struct straggler_view *view, struct table *table)
 }
 
 static const struct table_column columns[] = {
-	VIEW_DEVICE_COLUMNS,
+	VIEW_DEVICE_COLUMNS(shown_row, process, device),
 	TABLE_COLUMN("steps", "Steps", TABLE_COUNT, .is_minor = true,
-		TABLE_MEMBER(straggler, nr_compared)),
+		TABLE_MEMBER(shown_row, straggler.nr_compared)),
 	TABLE_COLUMN("late_steps", "Late steps", TABLE_COUNT,
 		.help = "steps in which the other ranks waited for it",
-		TABLE_MEMBER(straggler, nr_late)),
+		TABLE_MEMBER(shown_row, straggler.nr_late)),
 	TABLE_COLUMN("since_step", "Since step", TABLE_ID,
-		.help = "from this step on, 3 of 4 steps are late", TABLE_MEMBER(straggler, since)),
+		.help = "from this step on, 3 of 4 steps are late",
+		TABLE_MEMBER(shown_row, straggler.since)),
 	TABLE_COLUMN("delay_ns", "Delay", TABLE_MEAN_TIME,
-		.help = "mean delay of a late step since then"),
+		.help = "mean delay of a late step since then", TABLE_MEMBER(shown_row, delay_ns)),
 	TABLE_COLUMN("total_ns", "Total", TABLE_TIME, .is_minor = true, .help = "sum of the delays",
-		TABLE_MEMBER(straggler, delay_ns)),
+		TABLE_MEMBER(shown_row, straggler.delay_ns)),
 	TABLE_COLUMN("delay_pct", "Delay % of steps", TABLE_PERCENT,
-		.help = "delay, as a share of the steps"),
-	TABLE_COLUMN(
-		"cause", "Cause", TABLE_TEXT, .help = "what took longer than on the other ranks"),
-	TABLE_COLUMN("phase", "Phase", TABLE_TEXT, .help = "phase of the cause"),
+		.help = "delay, as a share of the steps",
+		TABLE_SHARE(shown_row, straggler.delay_ns, straggler.delayed_ns)),
+	TABLE_COLUMN("cause", "Cause", TABLE_TEXT,
+		.help = "what took longer than on the other ranks", TABLE_MEMBER(shown_row, cause)),
+	TABLE_COLUMN("phase", "Phase", TABLE_TEXT, .help = "phase of the cause",
+		TABLE_MEMBER(shown_row, phase)),
 	TABLE_COLUMN("computation_ns", "Computation +", TABLE_MEAN_TIME,
-		.help = "beyond the median of the other ranks"),
+		.help = "beyond the median of the other ranks",
+		TABLE_MEMBER(shown_row, computation_ns)),
 	TABLE_COLUMN("copies_ns", "Copies +", TABLE_MEAN_TIME,
-		.help = "beyond the median of the other ranks"),
+		.help = "beyond the median of the other ranks", TABLE_MEMBER(shown_row, copies_ns)),
 	TABLE_COLUMN("idle_ns", "Idle +", TABLE_MEAN_TIME,
-		.help = "beyond the median of the other ranks"),
+		.help = "beyond the median of the other ranks", TABLE_MEMBER(shown_row, idle_ns)),
 	TABLE_COLUMN("begin_ns", "Begin +", TABLE_MEAN_TIME, .is_minor = true,
-		.help = "how much later the step begins than the median of the other ranks"),
-	TABLE_COLUMN("between", "Between", TABLE_TEXT, .help = "ranks of the slow link"),
-	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT, .is_wide_only = true),
+		.help = "how much later the step begins than the median of the other ranks",
+		TABLE_MEMBER(shown_row, begin_ns)),
+	TABLE_COLUMN("between", "Between", TABLE_TEXT, .help = "ranks of the slow link",
+		TABLE_MEMBER(shown_row, between)),
+	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT, .is_wide_only = true,
+		TABLE_MEMBER(shown_row, communicator)),
 	TABLE_COLUMN("compared_with", "Compared with", TABLE_TEXT,
 		.help = "others: other ranks in the same step; own steps: lower quartile of its "
-			"own steps"),
+			"own steps",
+		TABLE_MEMBER(shown_row, compared_with)),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -402,12 +403,12 @@ static void fill_table(void *state, struct table *table)
 
 		nr_steps += straggler->nr_compared;
 		if (straggler->nr_delayed) {
-			fill(straggler, &view->overlap.devices[i], table_add(table, straggler));
+			add_rank(straggler, &view->overlap.devices[i], table);
 		}
 	}
 	nr_slow = add_network(view, table);
-	table->columns[BETWEEN].is_wide_only = table->columns[COMPARED_WITH].is_wide_only =
-		!nr_slow;
+	table_set_wide(table, "between", !nr_slow);
+	table_set_wide(table, "compared_with", !nr_slow);
 	table_sort(table, "total");
 	if (!nr_steps) {
 		table_note(

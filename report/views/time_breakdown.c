@@ -35,50 +35,55 @@ static void end(void *context, struct process *process)
 	overlap_end(&view->overlap);
 }
 
-enum column {
-	SPAN = VIEW_NR_DEVICE_COLUMNS,
-	IDLE,
-	COMPUTATION,
-	COMMUNICATION,
-	MEMORY,
-	NR_TIMES = MEMORY + 1 - IDLE,
-	SHARES = MEMORY + 1,
+struct device_row {
+	const struct process *process;
+	uint32_t device;
+	uint64_t span_ns, idle_ns, computation_ns, communication_ns, memory_ns;
 };
 
-static void fill(const struct overlap_device *device, bool has_lost, struct table_cell *cells)
+static void add_device(const struct overlap_device *device, bool has_lost, struct table *table)
 {
 	const struct overlap_times *times = &device->all;
-	uint64_t span_ns = overlap_all(times, 0);
-	uint64_t ns[NR_TIMES] = {times->ns[0], overlap_any(times, OVERLAP_COMPUTATION)};
+	uint64_t computation_ns = overlap_any(times, OVERLAP_COMPUTATION);
 
-	ns[COMMUNICATION - IDLE] = overlap_any(times, OVERLAP_COMPUTATION | OVERLAP_COMMUNICATION) -
-				   ns[COMPUTATION - IDLE];
-	ns[MEMORY - IDLE] = times->ns[OVERLAP_MEMORY];
-	view_fill_device(device->process, device->device, cells);
-	table_set_integer(&cells[SPAN], span_ns);
-	for (unsigned int i = has_lost; i < NR_TIMES; i++) {
-		table_set_integer(&cells[IDLE + i], ns[i]);
-		table_set_share(&cells[SHARES + i], ns[i], span_ns);
-	}
+	table_add(table,
+		&(struct device_row){.process = device->process,
+			.device = device->device,
+			.span_ns = overlap_all(times, 0),
+			.idle_ns = has_lost ? UINT64_MAX : times->ns[0],
+			.computation_ns = computation_ns,
+			.communication_ns =
+				overlap_any(times, OVERLAP_COMPUTATION | OVERLAP_COMMUNICATION) -
+				computation_ns,
+			.memory_ns = times->ns[OVERLAP_MEMORY]});
 }
 
 static const struct table_column columns[] = {
-	VIEW_DEVICE_COLUMNS,
-	TABLE_COLUMN(
-		"span_ns", "Span", TABLE_TIME, .help = "from the first GPU activity to the last"),
+	VIEW_DEVICE_COLUMNS(device_row, process, device),
+	TABLE_COLUMN("span_ns", "Span", TABLE_TIME,
+		.help = "from the first GPU activity to the last",
+		TABLE_MEMBER(device_row, span_ns)),
 	TABLE_COLUMN("idle_ns", "Idle", TABLE_TIME, .is_minor = true,
-		.help = "nothing ran on this GPU; also before, between and after steps"),
+		.help = "nothing ran on this GPU; also before, between and after steps",
+		TABLE_MEMBER(device_row, idle_ns)),
 	TABLE_COLUMN("computation_ns", "Computation", TABLE_TIME, .is_minor = true,
-		.help = "at least one computing kernel ran on this GPU"),
+		.help = "at least one computing kernel ran on this GPU",
+		TABLE_MEMBER(device_row, computation_ns)),
 	TABLE_COLUMN("communication_kernels_alone_ns", "Communication alone", TABLE_TIME,
 		.is_minor = true,
-		.help = "a communication kernel ran, and no computing one; copies may run"),
+		.help = "a communication kernel ran, and no computing one; copies may run",
+		TABLE_MEMBER(device_row, communication_ns)),
 	TABLE_COLUMN("memory_alone_ns", "Copies alone", TABLE_TIME, .is_minor = true,
-		.help = "copies or memsets ran, and no kernel"),
-	TABLE_COLUMN("idle_pct", "Idle % of span", TABLE_PERCENT),
-	TABLE_COLUMN("computation_pct", "Comp. % of span", TABLE_PERCENT),
-	TABLE_COLUMN("communication_kernels_alone_pct", "Comm. % of span", TABLE_PERCENT),
-	TABLE_COLUMN("memory_alone_pct", "Copies % of span", TABLE_PERCENT),
+		.help = "copies or memsets ran, and no kernel",
+		TABLE_MEMBER(device_row, memory_ns)),
+	TABLE_COLUMN("idle_pct", "Idle % of span", TABLE_PERCENT,
+		TABLE_SHARE(device_row, idle_ns, span_ns)),
+	TABLE_COLUMN("computation_pct", "Comp. % of span", TABLE_PERCENT,
+		TABLE_SHARE(device_row, computation_ns, span_ns)),
+	TABLE_COLUMN("communication_kernels_alone_pct", "Comm. % of span", TABLE_PERCENT,
+		TABLE_SHARE(device_row, communication_ns, span_ns)),
+	TABLE_COLUMN("memory_alone_pct", "Copies % of span", TABLE_PERCENT,
+		TABLE_SHARE(device_row, memory_ns, span_ns)),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -88,7 +93,7 @@ static void fill_table(void *state, struct table *table)
 	for (size_t i = 0; i < view->overlap.nr_devices; i++) {
 		const struct overlap_device *device = &view->overlap.devices[i];
 
-		fill(device, view_has_lost(&view->input, device->process), table_add_row(table));
+		add_device(device, view_has_lost(&view->input, device->process), table);
 	}
 	view_note_devices(table, &view->input, "");
 	view_note_lost(table, &view->input);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows that lie in others: their order, what is cut, how they are shown. */
+/* Sources of columns; rows that lie in others: their order, what is cut, how they are shown. */
+#include <math.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "report/table/print.h"
+#include "report/util/string_pool.h"
 #include "test/unit/unit.h"
 
 static const struct table_column columns[] = {
@@ -289,9 +291,147 @@ START_TEST(json_of_no_rows_names_columns)
 }
 END_TEST
 
-UNIT_SUITE("report/table", what_rounds_to_nothing_has_no_sign, json_of_no_rows_names_columns,
-	rows_stay_in_the_one_that_they_lie_in, unknown_numbers_are_last,
-	the_top_rows_are_those_that_lie_in_none, names_come_first_and_children_are_indented,
-	openmetrics_have_their_unit_once_in_the_name, levels_without_a_row_to_lie_in, random_trees,
-	less_than_nothing_stays_less_in_json, a_share_of_nothing_is_unknown,
-	a_text_of_nothing_is_known)
+struct source_row {
+	uint8_t small;
+	uint32_t name;
+	int64_t rank;
+	uint64_t part, whole;
+	double mean, all;
+	const char *text;
+};
+
+static void set_twice(const void *member, struct table_cell *cell)
+{
+	table_set_integer(cell, 2 * *(const uint64_t *)member);
+}
+
+/* One column of that type with that source, of a row. */
+static struct table_cell source_cell(struct table_column column, struct source_row row)
+{
+	struct table_cell cell = {0};
+
+	table_fill(&column, 1, &row, &cell);
+	free(cell.text); /* only its length counts */
+	return cell;
+}
+
+#define SOURCE(type, ...) ((struct table_column)TABLE_COLUMN("key", "Title", type, __VA_ARGS__))
+#define ROW(...)	  ((struct source_row){__VA_ARGS__})
+
+static bool is_unknown(struct table_column column, struct source_row row)
+{
+	return !source_cell(column, row).is_known;
+}
+
+START_TEST(members_are_known_but_for_all_ones_nan_and_null)
+{
+	ck_assert_uint_eq(
+		source_cell(SOURCE(TABLE_COUNT, TABLE_MEMBER(source_row, small)), ROW(.small = 3))
+			.integer,
+		3);
+	ck_assert(source_cell(SOURCE(TABLE_TIME, TABLE_MEMBER(source_row, part)), ROW(.part = 0))
+			  .is_known);
+	ck_assert_double_eq(source_cell(SOURCE(TABLE_MEAN_TIME, TABLE_MEMBER(source_row, mean)),
+				    ROW(.mean = 2.5))
+				    .number,
+		2.5);
+	ck_assert_double_eq(
+		source_cell(SOURCE(TABLE_MEAN_TIME, TABLE_MEMBER(source_row, part)), ROW(.part = 7))
+			.number,
+		7);
+	ck_assert_uint_eq(
+		source_cell(SOURCE(TABLE_TEXT, TABLE_MEMBER(source_row, text)), ROW(.text = "abc"))
+			.nr_text,
+		3);
+	ck_assert(is_unknown(
+		SOURCE(TABLE_COUNT, TABLE_MEMBER(source_row, small)), ROW(.small = UINT8_MAX)));
+	ck_assert(is_unknown(
+		SOURCE(TABLE_NAME, TABLE_MEMBER(source_row, name)), ROW(.name = UINT32_MAX)));
+	ck_assert(is_unknown(SOURCE(TABLE_ID, TABLE_MEMBER(source_row, rank)), ROW(.rank = -1)));
+	ck_assert(is_unknown(
+		SOURCE(TABLE_TIME, TABLE_MEMBER(source_row, part)), ROW(.part = UINT64_MAX)));
+	ck_assert(
+		is_unknown(SOURCE(TABLE_NUMBER, TABLE_MEMBER(source_row, mean)), ROW(.mean = NAN)));
+	ck_assert(
+		is_unknown(SOURCE(TABLE_TEXT, TABLE_MEMBER(source_row, text)), ROW(.text = NULL)));
+}
+END_TEST
+
+START_TEST(zeros_are_unknown_where_the_column_says_so)
+{
+	ck_assert_uint_eq(
+		source_cell(SOURCE(TABLE_TIME, TABLE_NONZERO(source_row, part)), ROW(.part = 1))
+			.integer,
+		1);
+	ck_assert(is_unknown(SOURCE(TABLE_TIME, TABLE_NONZERO(source_row, part)), ROW(.part = 0)));
+	ck_assert(is_unknown(
+		SOURCE(TABLE_TIME, TABLE_NONZERO(source_row, part)), ROW(.part = UINT64_MAX)));
+	ck_assert(
+		is_unknown(SOURCE(TABLE_NUMBER, TABLE_NONZERO(source_row, mean)), ROW(.mean = 0)));
+	ck_assert(is_unknown(SOURCE(TABLE_TEXT, TABLE_NONZERO(source_row, name)), ROW(.name = 0)));
+}
+END_TEST
+
+START_TEST(texts_are_of_the_string_pool_by_their_number)
+{
+	uint32_t name = string_pool_intern("a\0b", 3);
+
+	ck_assert_uint_eq(
+		source_cell(SOURCE(TABLE_TEXT, TABLE_MEMBER(source_row, name)), ROW(.name = name))
+			.nr_text,
+		3);
+	ck_assert(source_cell(SOURCE(TABLE_TEXT, TABLE_MEMBER(source_row, name)), ROW(.name = 0))
+			  .is_known);
+}
+END_TEST
+
+START_TEST(shares_are_unknown_without_a_part_or_a_whole)
+{
+	ck_assert_double_eq(source_cell(SOURCE(TABLE_PERCENT, TABLE_SHARE(source_row, part, whole)),
+				    ROW(.part = 1, .whole = 4))
+				    .number,
+		25);
+	ck_assert_double_eq(source_cell(SOURCE(TABLE_PERCENT, TABLE_SHARE(source_row, mean, all)),
+				    ROW(.mean = 1, .all = 0.5))
+				    .number,
+		200);
+	ck_assert(is_unknown(SOURCE(TABLE_PERCENT, TABLE_SHARE(source_row, part, whole)),
+		ROW(.part = 1, .whole = 0)));
+	ck_assert(is_unknown(SOURCE(TABLE_PERCENT, TABLE_SHARE(source_row, part, all)),
+		ROW(.part = UINT64_MAX, .all = 1)));
+	ck_assert(is_unknown(SOURCE(TABLE_PERCENT, TABLE_SHARE(source_row, part, whole)),
+		ROW(.whole = UINT64_MAX)));
+}
+END_TEST
+
+START_TEST(functions_set_cells_from_members)
+{
+	ck_assert_uint_eq(source_cell(SOURCE(TABLE_COUNT, TABLE_SET(source_row, whole, set_twice)),
+				  ROW(.whole = 4))
+				  .integer,
+		8);
+}
+END_TEST
+
+START_TEST(columns_without_a_source_are_left_alone)
+{
+	struct table *table = table_create("t", "T", columns, 2);
+	struct table_cell *cells = table_add(table, &(struct source_row){.part = 1});
+
+	ck_assert(!cells[0].is_known && !cells[1].is_known);
+	table_set_wide(table, "total", true);
+	table_set_wide(table, "nothing", true);
+	ck_assert(table->columns[0].is_wide_only && !table->columns[1].is_wide_only);
+	table_destroy(table);
+}
+END_TEST
+
+UNIT_SUITE("report/table", members_are_known_but_for_all_ones_nan_and_null,
+	zeros_are_unknown_where_the_column_says_so, texts_are_of_the_string_pool_by_their_number,
+	shares_are_unknown_without_a_part_or_a_whole, functions_set_cells_from_members,
+	columns_without_a_source_are_left_alone, what_rounds_to_nothing_has_no_sign,
+	json_of_no_rows_names_columns, rows_stay_in_the_one_that_they_lie_in,
+	unknown_numbers_are_last, the_top_rows_are_those_that_lie_in_none,
+	names_come_first_and_children_are_indented, openmetrics_have_their_unit_once_in_the_name,
+	levels_without_a_row_to_lie_in, random_trees, less_than_nothing_stays_less_in_json,
+	a_share_of_nothing_is_unknown, a_text_of_nothing_is_known)
