@@ -272,14 +272,6 @@ void view_fill_process(const struct process *process, struct table_cell *cells)
 	}
 }
 
-void view_fill_device(const struct process *process, uint32_t device, struct table_cell *cells)
-{
-	view_fill_process(process, cells);
-	if (device != UINT32_MAX) {
-		table_set_integer(&cells[2], device);
-	}
-}
-
 size_t view_without_devices(const struct view_input *input, const char **why)
 {
 	size_t nr = 0;

@@ -101,7 +101,8 @@ struct view_merge {
 	uint32_t kind_mask;		   /* what of a row's kind is kept; 0: all of it */
 	/* Sets the sums of each keyed row, which start at 0; NULL: there are none. */
 	void (*get_sums)(const void *state, uint64_t (*sums)[VIEW_MERGE_SUMS]);
-	/* Sets the cells of `keys`; NULL: the name alone. */
+	/* Sets the cells of `keys`; NULL: the name, of several keys members of struct
+	 * keyed_stats_row. */
 	void (*fill_keys)(uint32_t kind, uint32_t name, struct table_cell *cells);
 
 	/* Behind `keys`, instead of the columns of keyed_stats.h and of `sums`; or NULL. */
@@ -240,9 +241,6 @@ void view_set_rank(const void *member, struct table_cell *cell);
 
 /* Sets the process ID and the rank, in this order. */
 void view_fill_process(const struct process *process, struct table_cell *cells);
-
-/* A rank or device that the stream does not have (-1, UINT32_MAX) stays unknown. */
-void view_fill_device(const struct process *process, uint32_t device, struct table_cell *cells);
 
 /* Counts the processes without device records; why: the reason of the last of them. */
 size_t view_without_devices(const struct view_input *input, const char **why);

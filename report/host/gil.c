@@ -234,19 +234,25 @@ static void end(void *context, struct process *process)
 
 /* ---- the table ---- */
 
-enum column { MEDIAN = 4, MAX = 7, PID = KEYED_STATS_NR_COLUMNS, RANK, THREAD, SHARE, PLACE };
+struct gil_row {
+	struct keyed_stats_row row;
+	const struct process *process;
+	uint64_t nr_samples, nr_most, most; /* of CPU samples meanwhile; most: a name */
+};
 
 static const struct table_column columns[] = {
 	KEYED_STATS_COLUMNS("% of waits"),
-	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID, .is_minor = true),
-	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_minor = true),
-	[THREAD] = TABLE_COLUMN("name", "Thread", TABLE_NAME, .help = "that waited",
+	TABLE_COLUMN("pid", "PID", TABLE_ID, .is_minor = true, VIEW_PID(gil_row, process)),
+	TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_minor = true, VIEW_RANK(gil_row, process)),
+	TABLE_COLUMN("name", "Thread", TABLE_NAME, .help = "that waited",
 		TABLE_MEMBER(keyed_stats_row, name)),
-	[SHARE] = TABLE_COLUMN("meanwhile_pct", "% of samples", TABLE_PERCENT, .is_wide_only = true,
+	TABLE_COLUMN("meanwhile_pct", "% of samples", TABLE_PERCENT, .is_wide_only = true,
 		.help = "of the CPU samples of other threads in Python meanwhile: those at that "
-			"line"),
-	[PLACE] = TABLE_COLUMN("meanwhile", "Mostly at", TABLE_NAME,
-		.help = "the line of Python that other threads run most meanwhile"),
+			"line",
+		TABLE_SHARE(gil_row, nr_most, nr_samples)),
+	TABLE_COLUMN("meanwhile", "Mostly at", TABLE_NAME,
+		.help = "the line of Python that other threads run most meanwhile",
+		TABLE_IF(gil_row, most, nr_samples)),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -258,20 +264,17 @@ static void fill_table(void *state, struct table *table)
 	total_ns = keyed_stats_total_ns(&view->stats);
 	for (size_t i = 0; i < view->stats.nr_rows; i++) {
 		const struct meanwhile *meanwhile = &view->rows[i].meanwhile;
-		struct table_cell *cells = keyed_stats_add(&view->stats, i, total_ns, table);
+		struct gil_row row = {view->stats.rows[i], view->rows[i].thread->key.process,
+			meanwhile->nr_samples, meanwhile->most.nr, meanwhile->most.of};
 
-		view_fill_process(view->rows[i].thread->key.process, &cells[PID]);
-		if (meanwhile->nr_samples) {
-			table_set_share(&cells[SHARE], (double)meanwhile->most.nr,
-				(double)meanwhile->nr_samples);
-			table_set_integer(&cells[PLACE], (int64_t)meanwhile->most.of);
-		}
+		keyed_stats_add(&view->stats, i, total_ns, &row, table);
 	}
 	table_sort(table, "total");
 	/* Two names need the room of a terminal. */
-	for (unsigned int i = MEDIAN; i <= MAX; i++) {
-		table->columns[i].is_wide_only = true;
-	}
+	table_set_wide(table, "median", true);
+	table_set_wide(table, "p99", true);
+	table_set_wide(table, "min", true);
+	table_set_wide(table, "max", true);
 	keyed_stats_note(&view->stats, table);
 	if (!view->has_calls) {
 		table_note(table,

@@ -113,52 +113,49 @@ static void on_batch(void *context, struct process *process, const struct batch 
 
 /* ---- the table ---- */
 
-enum column {
-	KIND = KEYED_STATS_NR_COLUMNS,
-	BYTES,
-	MEAN_BYTES,
-	RATE,
-	THREADS,
-	THREAD,
-	FILES,
-	NAME
+struct io_row {
+	struct keyed_stats_row row;
+	uint64_t bytes, avg_bytes, ns; /* ns: 0 where there is no rate */
+	struct os_row_threads threads;
+	uint64_t nr_files;
+	uint32_t name;
+	const char *kind;
 };
 
 static const struct table_column columns[] = {
 	KEYED_STATS_COLUMNS("% of I/O time"),
-	[KIND] = TABLE_COLUMN("kind", "Kind", TABLE_TEXT),
-	[BYTES] = TABLE_COLUMN("bytes", "Bytes", TABLE_SIZE),
-	[MEAN_BYTES] = TABLE_COLUMN(
-		"avg_bytes", "Avg bytes", TABLE_SIZE, .is_minor = true, .help = "of a call"),
-	[RATE] = TABLE_COLUMN("rate", "Rate", TABLE_RATE,
-		.help = "bytes by the time in these calls; several threads may be in them at once"),
-	[THREADS] = TABLE_COLUMN("threads", "Threads", TABLE_COUNT, .is_minor = true),
-	[THREAD] = TABLE_COLUMN("thread", "Mostly in", TABLE_NAME, .is_minor = true,
-		.help = "the thread with the most time in these calls"),
-	[FILES] = TABLE_COLUMN("files", "Files", TABLE_COUNT, .is_minor = true),
-	[NAME] = TABLE_COLUMN("name", "File or peer", TABLE_NAME),
+	TABLE_COLUMN("kind", "Kind", TABLE_TEXT, TABLE_MEMBER(io_row, kind)),
+	TABLE_COLUMN("bytes", "Bytes", TABLE_SIZE, TABLE_MEMBER(io_row, bytes)),
+	TABLE_COLUMN("avg_bytes", "Avg bytes", TABLE_SIZE, .is_minor = true, .help = "of a call",
+		TABLE_MEMBER(io_row, avg_bytes)),
+	TABLE_COLUMN("rate", "Rate", TABLE_RATE,
+		.help = "bytes by the time in these calls; several threads may be in them at once",
+		TABLE_PER_SECOND(io_row, bytes, ns)),
+	TABLE_COLUMN("threads", "Threads", TABLE_COUNT, .is_minor = true,
+		TABLE_MEMBER(io_row, threads.nr)),
+	TABLE_COLUMN("thread", "Mostly in", TABLE_NAME, .is_minor = true,
+		.help = "the thread with the most time in these calls",
+		TABLE_MEMBER(io_row, threads.most)),
+	TABLE_COLUMN("files", "Files", TABLE_COUNT, .is_minor = true,
+		TABLE_IF(io_row, nr_files, row.name)),
+	TABLE_COLUMN("name", "File or peer", TABLE_NAME, TABLE_IF(io_row, name, row.name)),
 };
 
-static void fill_row(const struct io_view *view, size_t i, struct table_cell *cells)
+static struct io_row io_row(const struct io_view *view, size_t i)
 {
 	const struct keyed_stats_row *row = &view->files.rows[i];
-	const struct os_row_threads *threads = &view->threads.rows[i];
+	const struct histogram_group *times = &view->files.times.groups[i];
 	const struct row_files *files = &view->files_of[i];
 	uint64_t bytes = histogram_sum(&view->files.sizes.groups[i]);
-	uint64_t ns = histogram_sum(&view->files.times.groups[i]);
 
-	table_set_integer(&cells[BYTES], bytes);
-	table_set_integer(&cells[MEAN_BYTES], bytes / view->files.times.groups[i].count);
-	if (ns && row->kind != GPROF_OS_SYNC) {
-		table_set_number(&cells[RATE], (double)bytes * 1e9 / (double)ns);
-	}
-	table_set_integer(&cells[THREADS], threads->nr);
-	table_set_integer(&cells[THREAD], threads->most);
-	table_set_string(&cells[KIND], os_kind_name(row->kind));
-	if (row->name) {
-		table_set_integer(&cells[FILES], files->nr);
-		table_set_integer(&cells[NAME], files->nr > 1 ? row->name : files->first);
-	}
+	return (struct io_row){.row = *row,
+		.bytes = bytes,
+		.avg_bytes = bytes / times->count,
+		.ns = row->kind != GPROF_OS_SYNC ? histogram_sum(times) : 0,
+		.threads = view->threads.rows[i],
+		.nr_files = files->nr,
+		.name = files->nr > 1 ? row->name : files->first,
+		.kind = os_kind_name(row->kind)};
 }
 
 static void fill_table(void *state, struct table *table)
@@ -170,7 +167,9 @@ static void fill_table(void *state, struct table *table)
 	total_ns = keyed_stats_total_ns(&view->files);
 	os_threads_finish(&view->threads, view->files.nr_rows, os_thread_name);
 	for (size_t i = 0; i < view->files.nr_rows; i++) {
-		fill_row(view, i, keyed_stats_add(&view->files, i, total_ns, table));
+		struct io_row row = io_row(view, i);
+
+		keyed_stats_add(&view->files, i, total_ns, &row, table);
 	}
 	table_sort(table, "total");
 	keyed_stats_note(&view->files, table);

@@ -159,40 +159,36 @@ static void on_batch(void *context, struct process *process, const struct batch 
 
 /* ---- the table ---- */
 
-enum column {
-	PID = KEYED_STATS_NR_COLUMNS,
-	RANK,
-	THREADS,
-	THREAD,
-	KIND,
-	HOLDERS,
-	HOLDER,
-	SITES,
-	SITE,
-	FUNCTION,
-	ADDRESS,
+struct lock_row {
+	struct keyed_stats_row row;
+	const struct process *process;
+	struct os_row_threads threads, holders, sites;
+	const char *kind;
+	uint32_t address;
 };
 
 static const struct table_column columns[] = {
 	KEYED_STATS_COLUMNS("% of waits"),
-	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID, .is_minor = true),
-	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_minor = true),
-	[THREADS] = TABLE_COLUMN(
-		"threads", "Threads", TABLE_COUNT, .is_minor = true, .help = "that waited"),
-	[THREAD] = TABLE_COLUMN("thread", "Mostly", TABLE_NAME, .is_minor = true,
-		.help = "the thread that waited longest"),
-	[KIND] = TABLE_COLUMN("kind", "Kind", TABLE_TEXT, .is_minor = true),
-	[HOLDERS] = TABLE_COLUMN("holders", "Holders", TABLE_COUNT, .is_wide_only = true,
-		.help = "threads that had the mutex as others began to wait"),
-	[HOLDER] = TABLE_COLUMN("holder", "Held by", TABLE_NAME, .is_major = true,
-		.help = "the thread that had the mutex for most of that time"),
-	[SITES] = TABLE_COLUMN("sites", "Call sites", TABLE_COUNT, .is_wide_only = true,
-		.help = "places in the code that wait for it"),
-	[SITE] = TABLE_COLUMN("site", "Waits in", TABLE_NAME, .is_major = true,
-		.help = "the function that waited longest, by one place in it; needs CPU samples"),
-	[FUNCTION] =
-		TABLE_COLUMN("name", "Function", TABLE_NAME, TABLE_MEMBER(keyed_stats_row, name)),
-	[ADDRESS] = TABLE_COLUMN("address", "Address", TABLE_NAME),
+	TABLE_COLUMN("pid", "PID", TABLE_ID, .is_minor = true, VIEW_PID(lock_row, process)),
+	TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_minor = true, VIEW_RANK(lock_row, process)),
+	TABLE_COLUMN("threads", "Threads", TABLE_COUNT, .is_minor = true, .help = "that waited",
+		TABLE_MEMBER(lock_row, threads.nr)),
+	TABLE_COLUMN("thread", "Mostly", TABLE_NAME, .is_minor = true,
+		.help = "the thread that waited longest", TABLE_MEMBER(lock_row, threads.most)),
+	TABLE_COLUMN("kind", "Kind", TABLE_TEXT, .is_minor = true, TABLE_MEMBER(lock_row, kind)),
+	TABLE_COLUMN("holders", "Holders", TABLE_COUNT, .is_wide_only = true,
+		.help = "threads that had the mutex as others began to wait",
+		TABLE_NONZERO(lock_row, holders.nr)),
+	TABLE_COLUMN("holder", "Held by", TABLE_NAME, .is_major = true,
+		.help = "the thread that had the mutex for most of that time",
+		TABLE_IF(lock_row, holders.most, holders.nr)),
+	TABLE_COLUMN("sites", "Call sites", TABLE_COUNT, .is_wide_only = true,
+		.help = "places in the code that wait for it", TABLE_NONZERO(lock_row, sites.nr)),
+	TABLE_COLUMN("site", "Waits in", TABLE_NAME, .is_major = true,
+		.help = "the function that waited longest, by one place in it; needs CPU samples",
+		TABLE_IF(lock_row, sites.most, sites.nr)),
+	TABLE_COLUMN("name", "Function", TABLE_NAME, TABLE_MEMBER(keyed_stats_row, name)),
+	TABLE_COLUMN("address", "Address", TABLE_NAME, TABLE_MEMBER(lock_row, address)),
 };
 
 static uint32_t address_text(uint64_t address)
@@ -206,15 +202,6 @@ static uint32_t address_text(uint64_t address)
 	return name;
 }
 
-/* The number, and the one with the most time in the next cell. */
-static void set_known(struct table_cell *cells, const struct os_row_threads *row)
-{
-	if (row->nr) {
-		table_set_integer(&cells[0], row->nr);
-		table_set_integer(&cells[1], row->most);
-	}
-}
-
 static void fill_table(void *state, struct table *table)
 {
 	struct locks_view *view = state;
@@ -226,15 +213,15 @@ static void fill_table(void *state, struct table *table)
 	os_threads_finish(&view->sites, view->stats.nr_rows, site_name);
 	os_threads_finish(&view->holders, view->stats.nr_rows, holder_name);
 	for (size_t i = 0; i < view->stats.nr_rows; i++) {
-		struct table_cell *cells = keyed_stats_add(&view->stats, i, total_ns, table);
+		struct lock_row row = {.row = view->stats.rows[i],
+			.process = view->lock_of[i]->key.process,
+			.threads = view->threads.rows[i],
+			.holders = view->holders.rows[i],
+			.sites = view->sites.rows[i],
+			.kind = os_kind_name(view->stats.rows[i].kind),
+			.address = address_text(view->lock_of[i]->key.object)};
 
-		view_fill_process(view->lock_of[i]->key.process, &cells[PID]);
-		table_set_integer(&cells[THREADS], view->threads.rows[i].nr);
-		table_set_integer(&cells[THREAD], view->threads.rows[i].most);
-		set_known(&cells[HOLDERS], &view->holders.rows[i]);
-		set_known(&cells[SITES], &view->sites.rows[i]);
-		table_set_string(&cells[KIND], os_kind_name(view->stats.rows[i].kind));
-		table_set_integer(&cells[ADDRESS], address_text(view->lock_of[i]->key.object));
+		keyed_stats_add(&view->stats, i, total_ns, &row, table);
 	}
 	table_sort(table, "total");
 	keyed_stats_note(&view->stats, table);

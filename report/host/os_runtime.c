@@ -126,22 +126,23 @@ static void on_batch(void *context, struct process *process, const struct batch 
 
 /* ---- the table ---- */
 
-enum column {
-	SHORT = KEYED_STATS_NR_COLUMNS,
-	FAILED,
-	BYTES,
-	KIND,
-	NAME,
+struct call_row {
+	struct keyed_stats_row row;
+	uint64_t nr_short, bytes;
+	const char *kind;
 };
 
 static const struct table_column columns[] = {
 	KEYED_STATS_COLUMNS("% of OS time"),
 	TABLE_COLUMN("short", "Short", TABLE_COUNT,
-		.help = "calls below GPROF_OS_MIN_NS, which have no times"),
+		.help = "calls below GPROF_OS_MIN_NS, which have no times",
+		TABLE_MEMBER(call_row, nr_short)),
 	TABLE_COLUMN("failed", "Failed", TABLE_COUNT, .is_minor = true,
-		.help = "timed calls that returned an error, also EINTR and ETIMEDOUT"),
-	TABLE_COLUMN("bytes", "Bytes", TABLE_SIZE, .help = "read, written, sent or received"),
-	TABLE_COLUMN("kind", "Kind", TABLE_TEXT),
+		.help = "timed calls that returned an error, also EINTR and ETIMEDOUT",
+		TABLE_MEMBER(keyed_stats_row, failed)),
+	TABLE_COLUMN("bytes", "Bytes", TABLE_SIZE, .help = "read, written, sent or received",
+		TABLE_MEMBER(call_row, bytes)),
+	TABLE_COLUMN("kind", "Kind", TABLE_TEXT, TABLE_MEMBER(call_row, kind)),
 	TABLE_COLUMN("name", "Function", TABLE_NAME, TABLE_MEMBER(keyed_stats_row, name)),
 };
 
@@ -153,14 +154,13 @@ static void fill_table(void *state, struct table *table)
 	keyed_stats_finish(&view->calls);
 	total_ns = keyed_stats_total_ns(&view->calls);
 	for (size_t i = 0; i < view->calls.nr_rows; i++) {
-		struct table_cell *cells = keyed_stats_add(&view->calls, i, total_ns, table);
+		struct call_row row = {view->calls.rows[i], view->sums[i].nr_short,
+			view->sums[i].bytes, os_kind_name(view->calls.rows[i].kind)};
 
-		if (view->nr_long || view->nr_short) {
-			table_set_integer(&cells[SHORT], view->sums[i].nr_short);
-			table_set_integer(&cells[FAILED], view->calls.rows[i].failed);
-			table_set_integer(&cells[BYTES], view->sums[i].bytes);
+		if (!view->nr_long && !view->nr_short) {
+			row.row.failed = row.nr_short = row.bytes = UINT64_MAX;
 		}
-		table_set_string(&cells[KIND], os_kind_name(view->calls.rows[i].kind));
+		keyed_stats_add(&view->calls, i, total_ns, &row, table);
 	}
 	table_sort(table, "total");
 	keyed_stats_note(&view->calls, table);

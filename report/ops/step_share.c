@@ -71,12 +71,10 @@ void step_share_end(struct step_share *share, const struct phases *phases)
 	}
 }
 
-void step_share_fill(const struct step_share *share, uint32_t row, struct table_cell *cpu,
-	struct table_cell *gpu)
+struct step_times step_share_times(const struct step_share *share, uint32_t row)
 {
 	const struct sum *sum = idmap_get(&share->sums, row), none = {0};
 
 	sum = sum ? sum : &none;
-	table_set_share(cpu, (double)sum->cpu_ns, (double)share->steps_ns);
-	table_set_share(gpu, (double)sum->gpu_ns, (double)share->steps_gpu_ns);
+	return (struct step_times){sum->cpu_ns, sum->gpu_ns, share->steps_ns, share->steps_gpu_ns};
 }

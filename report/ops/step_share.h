@@ -9,7 +9,6 @@
 #define REPORT_OPS_STEP_SHARE_H
 
 #include "report/ops/step_time.h"
-#include "report/table/table.h"
 #include "report/util/idmap.h"
 
 struct step_share {
@@ -31,8 +30,10 @@ void step_share_end(struct step_share *share, const struct phases *phases);
 void step_share_add(
 	struct step_share *share, uint32_t row, uint64_t tick, uint64_t cpu_ns, uint64_t gpu_ns);
 
-/* Sets the two shares of a row, where there are steps. */
-void step_share_fill(const struct step_share *share, uint32_t row, struct table_cell *cpu,
-	struct table_cell *gpu);
+/* The parts and wholes of the two shares of a row; the wholes are 0 where there are no steps. */
+struct step_times {
+	uint64_t cpu_ns, gpu_ns, steps_ns, steps_gpu_ns;
+};
+struct step_times step_share_times(const struct step_share *share, uint32_t row);
 
 #endif

@@ -422,7 +422,7 @@ static void fill(const struct job *job, struct table_cell *cells)
 	headline_fill(&job->figures, cells);
 	table_set_integer(&cells[HEADLINE_INCOMPLETE], job->nr_incomplete);
 	if (job->straggler) {
-		reduced_who_cell(&cells[STRAGGLER], &job->straggler->who);
+		reduced_set_who(&job->straggler->who, &cells[STRAGGLER]);
 		table_set_number(&cells[DELAY], job->delay_ns);
 		table_set_number(&cells[DELAY_SHARE], delay_pct(job));
 	}

@@ -6,59 +6,55 @@
 #include "report/util/string_pool.h"
 #include "report/reduce/reduced_view.h"
 
-void reduced_who_cell(struct table_cell *cell, const struct reduced_who *who)
+void reduced_set_who(const void *who, struct table_cell *cell)
 {
+	const struct reduced_who *of = who;
 	char text[24];
 
-	if (who->rank >= 0) {
-		snprintf(text, sizeof(text), "%lld", (long long)who->rank);
+	if (of->rank >= 0) {
+		snprintf(text, sizeof(text), "%lld", (long long)of->rank);
 		table_set_string(cell, text);
 	} else {
-		table_set_string(cell, string_pool_text(who->name, NULL));
+		table_set_string(cell, string_pool_text(of->name, NULL));
 	}
 }
 
 void reduced_who_fill(const struct reduced_process *process, struct table_cell *cells)
 {
-	if (process->rank >= 0) {
-		table_set_integer(&cells[0], (uint64_t)process->rank);
-	}
-	table_set_integer(&cells[1], process->pid);
-	table_set_string(&cells[2], string_pool_text(process->host, NULL));
+	static const struct table_column columns[] = {REDUCED_WHO};
+
+	TABLE_FILL(columns, process, cells);
+}
+
+static void set_state(const void *state, struct table_cell *cell)
+{
+	static const char *const states[NR_REDUCED_STATES] = {
+		"complete", "incomplete", "unfinished"};
+
+	table_set_string(cell, states[*(const uint8_t *)state]);
 }
 
 struct table *reduced_processes_table(const struct reduced *reduced)
 {
 	static const struct table_column columns[] = {
 		REDUCED_WHO,
-		TABLE_COLUMN("world_size", "World", TABLE_ID),
-		TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
-		TABLE_COLUMN("events", "Events", TABLE_COUNT),
-		TABLE_COLUMN("missing", "Missing", TABLE_COUNT),
-		TABLE_COLUMN("state", "State", TABLE_TEXT),
-		TABLE_COLUMN("command", "Command", TABLE_TEXT),
+		TABLE_COLUMN("world_size", "World", TABLE_ID, TABLE_MEMBER(reduced_process, world)),
+		TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME,
+			TABLE_MEMBER(reduced_process, duration_ns)),
+		TABLE_COLUMN(
+			"events", "Events", TABLE_COUNT, TABLE_MEMBER(reduced_process, nr_events)),
+		TABLE_COLUMN("missing", "Missing", TABLE_COUNT,
+			TABLE_SATURATED(reduced_process, missing)),
+		TABLE_COLUMN(
+			"state", "State", TABLE_TEXT, TABLE_SET(reduced_process, state, set_state)),
+		TABLE_COLUMN(
+			"command", "Command", TABLE_TEXT, TABLE_MEMBER(reduced_process, command)),
 	};
-	static const char *const states[NR_REDUCED_STATES] = {
-		"complete", "incomplete", "unfinished"};
 	struct table *table =
 		table_create("processes", "Processes", columns, REDUCED_WHO_COLUMNS + 6);
 
 	for (size_t i = 0; i < reduced->nr_processes; i++) {
-		const struct reduced_process *process = &reduced->processes[i].who;
-		struct table_cell *cells = table_add_row(table);
-
-		reduced_who_fill(process, cells);
-		cells += REDUCED_WHO_COLUMNS;
-		if (process->world >= 0) {
-			table_set_integer(&cells[0], (uint64_t)process->world);
-		}
-		if (process->duration_ns != UINT64_MAX) {
-			table_set_integer(&cells[1], process->duration_ns);
-		}
-		table_set_integer(&cells[2], process->nr_events);
-		table_set_integer(&cells[3], process->missing);
-		table_set_string(&cells[4], states[process->state]);
-		table_set_string(&cells[5], string_pool_text(process->command, NULL));
+		table_add(table, &reduced->processes[i].who);
 	}
 	return table;
 }
@@ -129,10 +125,16 @@ struct table *reduced_breakdown_table(struct reduced *reduced, unsigned int leas
 struct table *reduced_memory_table(struct reduced *reduced, unsigned int argument)
 {
 	static const struct table_column columns[] = {
-		REDUCED_WHO, /* and by enum memory_peak: */
-		TABLE_COLUMN("allocated_bytes", "Allocated", TABLE_SIZE),
-		TABLE_COLUMN("reserved_bytes", "Reserved", TABLE_SIZE),
-		TABLE_COLUMN("cuda_malloc_bytes", "cudaMalloc", TABLE_SIZE),
+		REDUCED_WHO,
+		TABLE_COLUMN("allocated_bytes", "Allocated", TABLE_SIZE,
+			TABLE_MEMBER(
+				reduced_process, facts[REDUCED_MEMORY + MEMORY_PEAK_ALLOCATED])),
+		TABLE_COLUMN("reserved_bytes", "Reserved", TABLE_SIZE,
+			TABLE_MEMBER(
+				reduced_process, facts[REDUCED_MEMORY + MEMORY_PEAK_RESERVED])),
+		TABLE_COLUMN("cuda_malloc_bytes", "cudaMalloc", TABLE_SIZE,
+			TABLE_MEMBER(
+				reduced_process, facts[REDUCED_MEMORY + MEMORY_PEAK_CUDA_MALLOC])),
 	};
 	struct table *table = table_create(
 		view_memory.name, "Peak GPU memory", columns, sizeof(columns) / sizeof(columns[0]));
@@ -141,16 +143,10 @@ struct table *reduced_memory_table(struct reduced *reduced, unsigned int argumen
 	(void)argument;
 	for (size_t i = 0; i < reduced->nr_processes; i++) {
 		const struct reduced_process *process = &reduced->processes[i].who;
-		struct table_cell *cells = table_add_row(table);
 
-		reduced_who_fill(process, cells);
+		table_add(table, process);
 		for (unsigned int k = 0; k < NR_MEMORY_PEAKS; k++) {
-			uint64_t bytes = process->facts[REDUCED_MEMORY + k];
-
-			if (bytes != UINT64_MAX) {
-				table_set_integer(&cells[REDUCED_WHO_COLUMNS + k], bytes);
-				nr_known++;
-			}
+			nr_known += process->facts[REDUCED_MEMORY + k] != UINT64_MAX;
 		}
 	}
 	table_note(table,

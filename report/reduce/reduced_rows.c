@@ -45,26 +45,21 @@ unsigned int reduced_name_columns(enum reduced_view view, struct table_column *c
 void reduced_name_fill(const struct reduced_key *key, struct table_cell *cells)
 {
 	const struct view_merge *merge = &reduced_classes[key->view]->merge;
+	const struct keyed_stats_row row = {.name = key->name, .kind = key->kind};
+	struct table_column columns[VIEW_MERGE_KEYS];
 
 	if (merge->fill_keys) {
 		merge->fill_keys(key->kind, key->name, cells);
-	} else {
+	} else if (!merge->keys[1]) {
 		table_set_integer(cells, key->name);
-	}
-}
-
-static void reduced_spread_fill(const struct reduced_row *row, struct table_cell *cells)
-{
-	table_set_integer(&cells[0], row->nr_processes);
-	if (row->times.group.count) {
-		table_set_integer(&cells[1], row->least.ns);
-		reduced_who_cell(&cells[2], &row->least.who);
-		table_set_integer(&cells[3], row->most.ns);
-		reduced_who_cell(&cells[4], &row->most.who);
+	} else {
+		table_fill(columns, reduced_name_columns(key->view, columns), &row, cells);
 	}
 }
 
 /* ---- rows ---- */
+
+static const struct table_column spread[] = {REDUCED_SPREAD};
 
 /* Indices of columns; failed and untimed: 0 if there is none. */
 struct places {
@@ -110,7 +105,6 @@ static void add_keyed_columns(
 
 static struct places choose_columns(const struct view_class *class, struct table_column *columns)
 {
-	static const struct table_column spread[] = {REDUCED_SPREAD};
 	struct places places = {0};
 
 	if (class->merge.fill) {
@@ -132,8 +126,11 @@ static struct places choose_columns(const struct view_class *class, struct table
 static void fill_keyed(const struct places *places, const struct reduced_row *row, uint64_t p99_ns,
 	double total_ns, struct table_cell *cells)
 {
-	keyed_stats_fill_times(
-		&row->times.group, p99_ns, row->times.group.count + row->untimed, total_ns, cells);
+	static const struct table_column columns[] = {KEYED_STATS_COLUMNS("")};
+	struct keyed_stats_times times = keyed_stats_times_of(
+		&row->times.group, p99_ns, row->times.group.count + row->untimed, total_ns);
+
+	TABLE_FILL(columns, &times, cells);
 	for (unsigned int i = 0; i < places->nr_sums; i++) {
 		table_set_integer(&cells[places->sums + i], row->sums[i]);
 	}
@@ -159,7 +156,7 @@ static void fill(const struct places *places, struct reduced_row *row, double to
 	} else {
 		fill_keyed(places, row, p99_ns, total_ns, cells);
 	}
-	reduced_spread_fill(row, &cells[places->spread]);
+	TABLE_FILL(spread, row, &cells[places->spread]);
 	reduced_name_fill(&row->key, &cells[places->name]);
 }
 

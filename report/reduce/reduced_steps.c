@@ -5,6 +5,7 @@
  * as they are in a file.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/stats/samples.h"
 #include "report/util/hash.h"
@@ -74,24 +75,35 @@ static int by_number(const struct step *a, const struct step *b)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
+struct step_row {
+	uint64_t number;
+	size_t nr_processes;
+	struct samples_figures figures;
+	struct reduced_who slowest;
+	size_t nr; /* durations */
+};
+
+/* Behind them are the means of the other times. */
+static const struct table_column step_columns[] = {
+	TABLE_COLUMN("step", "Step", TABLE_ID, TABLE_MEMBER(step_row, number)),
+	TABLE_COLUMN("processes", "Processes", TABLE_COUNT, TABLE_MEMBER(step_row, nr_processes)),
+	TABLE_COLUMN("slowest_rank", "Slowest rank", TABLE_TEXT, TABLE_IF(step_row, slowest, nr),
+		.set = reduced_set_who),
+	SAMPLES_COLUMNS(step_row, figures),
+};
+
 enum {
-	STEP,
-	PROCESSES,
-	SLOWEST,
-	SPREAD,
-	MEANS = SPREAD + SAMPLES_NR_COLUMNS,
+	MEANS = sizeof(step_columns) / sizeof(step_columns[0]),
 	NR_STEP_COLUMNS = MEANS + NR_REDUCED_TIMES - 1,
 };
 
 /* The statistics of durations include their mean. */
 static void fill_step(struct step *step, struct table_cell *cells)
 {
-	table_set_integer(&cells[STEP], step->number);
-	table_set_integer(&cells[PROCESSES], step->nr_processes);
-	samples_fill(&step->durations, &cells[SPREAD]);
-	if (step->durations.nr) {
-		reduced_who_cell(&cells[SLOWEST], &step->slowest);
-	}
+	const struct step_row row = {step->number, step->nr_processes,
+		samples_figures(&step->durations), step->slowest, step->durations.nr};
+
+	TABLE_FILL(step_columns, &row, cells);
 	for (unsigned int i = 1; i < NR_REDUCED_TIMES; i++) {
 		if (step->nr[i]) {
 			table_set_number(
@@ -129,17 +141,13 @@ static void draw(struct field *field, struct table *table)
 
 struct table *reduced_steps_table(struct reduced *reduced, unsigned int argument)
 {
-	struct table_column columns[NR_STEP_COLUMNS] = {
-		TABLE_COLUMN("step", "Step", TABLE_ID),
-		TABLE_COLUMN("processes", "Processes", TABLE_COUNT),
-		TABLE_COLUMN("slowest_rank", "Slowest rank", TABLE_TEXT),
-		SAMPLES_COLUMNS,
-	};
+	struct table_column columns[NR_STEP_COLUMNS];
 	struct step *steps = NULL, *next;
 	struct field field = {0};
 	struct table *table;
 
 	(void)argument;
+	memcpy(columns, step_columns, sizeof(step_columns));
 	add_times(&columns[MEANS], REDUCED_DURATION + 1, TABLE_MEAN_TIME);
 	table = table_create(view_steps.name, "Steps over processes", columns, NR_STEP_COLUMNS);
 	for (size_t i = 0; i < reduced->nr_processes; i++) {
@@ -168,6 +176,8 @@ struct table *reduced_steps_table(struct reduced *reduced, unsigned int argument
 
 /* ---- each step of each process ---- */
 
+enum { OF_STEPS = REDUCED_WHO_COLUMNS, TIMES, NR_TIME_COLUMNS = TIMES + NR_REDUCED_TIMES };
+
 static void fill_times(const uint64_t *ns, struct table_cell *cells)
 {
 	for (unsigned int i = 0; i < NR_REDUCED_TIMES; i++) {
@@ -179,14 +189,13 @@ static void fill_times(const uint64_t *ns, struct table_cell *cells)
 
 struct table *reduced_every_step_table(struct reduced *reduced, unsigned int argument)
 {
-	struct table_column columns[REDUCED_WHO_COLUMNS + 1 + NR_REDUCED_TIMES] = {
+	struct table_column columns[NR_TIME_COLUMNS] = {
 		REDUCED_WHO, TABLE_COLUMN("step", "Step", TABLE_ID)};
 	struct table *table;
 
 	(void)argument;
-	add_times(&columns[REDUCED_WHO_COLUMNS + 1], REDUCED_DURATION, TABLE_TIME);
-	table = table_create(view_steps.name, "Steps of processes", columns,
-		REDUCED_WHO_COLUMNS + 1 + NR_REDUCED_TIMES);
+	add_times(&columns[TIMES], REDUCED_DURATION, TABLE_TIME);
+	table = table_create(view_steps.name, "Steps of processes", columns, NR_TIME_COLUMNS);
 	for (size_t i = 0; i < reduced->nr_processes; i++) {
 		struct reduced_process process = reduced_process(reduced, i);
 
@@ -194,8 +203,8 @@ struct table *reduced_every_step_table(struct reduced *reduced, unsigned int arg
 			struct table_cell *cells = table_add_row(table);
 
 			reduced_who_fill(&process, cells);
-			table_set_integer(&cells[REDUCED_WHO_COLUMNS], process.steps[k].step);
-			fill_times(process.steps[k].ns, cells + REDUCED_WHO_COLUMNS + 1);
+			table_set_integer(&cells[OF_STEPS], process.steps[k].step);
+			fill_times(process.steps[k].ns, &cells[TIMES]);
 		}
 		reduced_process_fini(&process);
 	}
@@ -226,27 +235,26 @@ static struct sum sum_of(
 
 struct table *reduced_distributed_table(struct reduced *reduced, unsigned int argument)
 {
-	struct table_column columns[REDUCED_WHO_COLUMNS + 1 + NR_REDUCED_TIMES] = {
+	struct table_column columns[NR_TIME_COLUMNS] = {
 		REDUCED_WHO, TABLE_COLUMN("steps", "Steps", TABLE_COUNT)};
 	struct table *table;
 
 	(void)argument;
-	add_times(&columns[REDUCED_WHO_COLUMNS + 1], REDUCED_DURATION, TABLE_TIME);
-	table = table_create(view_distributed.name, "Sums of steps by process", columns,
-		REDUCED_WHO_COLUMNS + 1 + NR_REDUCED_TIMES);
+	add_times(&columns[TIMES], REDUCED_DURATION, TABLE_TIME);
+	table = table_create(
+		view_distributed.name, "Sums of steps by process", columns, NR_TIME_COLUMNS);
 	for (size_t i = 0; i < reduced->nr_processes; i++) {
 		struct reduced_process process = reduced_process(reduced, i);
 		bool *counts = reduced_counted_steps(&process, false);
 		struct table_cell *cells = table_add_row(table);
 
 		reduced_who_fill(&process, cells);
-		cells += REDUCED_WHO_COLUMNS;
-		table_set_integer(cells++, sum_of(&process, counts, REDUCED_DURATION).nr);
+		table_set_integer(&cells[OF_STEPS], sum_of(&process, counts, REDUCED_DURATION).nr);
 		for (unsigned int k = 0; k < NR_REDUCED_TIMES; k++) {
 			struct sum sum = sum_of(&process, counts, k);
 
 			if (sum.nr) {
-				table_set_integer(&cells[k], sum.ns);
+				table_set_integer(&cells[TIMES + k], sum.ns);
 			}
 		}
 		free(counts);

@@ -77,13 +77,15 @@ struct table *reduced_memory_table(struct reduced *reduced, unsigned int argumen
 /* The processes, which must be sorted. */
 struct table *reduced_processes_table(const struct reduced *reduced);
 
-/* "3", or "host:pid" where there is no rank. */
-void reduced_who_cell(struct table_cell *cell, const struct reduced_who *who);
+/* Sets a cell to "3", or "host:pid" where there is no rank; of a struct reduced_who. */
+void reduced_set_who(const void *who, struct table_cell *cell);
 
-/* The columns that tables of processes begin with. */
-#define REDUCED_WHO                                                                   \
-	TABLE_COLUMN("rank", "Rank", TABLE_ID), TABLE_COLUMN("pid", "PID", TABLE_ID), \
-		TABLE_COLUMN("host", "Host", TABLE_TEXT, .is_wide_only = true)
+/* The columns that tables of processes begin with, of a struct reduced_process. */
+#define REDUCED_WHO                                                                       \
+	TABLE_COLUMN("rank", "Rank", TABLE_ID, TABLE_MEMBER(reduced_process, rank)),      \
+		TABLE_COLUMN("pid", "PID", TABLE_ID, TABLE_MEMBER(reduced_process, pid)), \
+		TABLE_COLUMN("host", "Host", TABLE_TEXT, .is_wide_only = true,            \
+			TABLE_MEMBER(reduced_process, host))
 #define REDUCED_WHO_COLUMNS 3u
 void reduced_who_fill(const struct reduced_process *process, struct table_cell *cells);
 
@@ -94,13 +96,21 @@ const char *reduced_name_title(enum reduced_view view);
 unsigned int reduced_name_columns(enum reduced_view view, struct table_column *columns);
 void reduced_name_fill(const struct reduced_key *key, struct table_cell *cells);
 
-/* The number of processes that have a row, and those that spent least and most in it. */
-#define REDUCED_SPREAD                                                                         \
-	TABLE_COLUMN("processes", "Processes", TABLE_COUNT),                                   \
-		TABLE_COLUMN("least_ns", "Least", TABLE_TIME, .is_wide_only = true),           \
-		TABLE_COLUMN("least_rank", "Least by rank", TABLE_TEXT, .is_wide_only = true), \
-		TABLE_COLUMN("most_ns", "Most", TABLE_TIME),                                   \
-		TABLE_COLUMN("most_rank", "Most by rank", TABLE_TEXT)
+/* Of a struct reduced_row: the processes that have it, and those that spent least and most in it.
+ */
+#define REDUCED_SPREAD                                                                           \
+	TABLE_COLUMN(                                                                            \
+		"processes", "Processes", TABLE_COUNT, TABLE_MEMBER(reduced_row, nr_processes)), \
+		TABLE_COLUMN("least_ns", "Least", TABLE_TIME, .is_wide_only = true,              \
+			TABLE_IF(reduced_row, least.ns, times.group.count)),                     \
+		TABLE_COLUMN("least_rank", "Least by rank", TABLE_TEXT, .is_wide_only = true,    \
+			TABLE_IF(reduced_row, least.who, times.group.count),                     \
+			.set = reduced_set_who),                                                 \
+		TABLE_COLUMN("most_ns", "Most", TABLE_TIME,                                      \
+			TABLE_IF(reduced_row, most.ns, times.group.count)),                      \
+		TABLE_COLUMN("most_rank", "Most by rank", TABLE_TEXT,                            \
+			TABLE_IF(reduced_row, most.who, times.group.count),                      \
+			.set = reduced_set_who)
 #define REDUCED_SPREAD_COLUMNS 5u
 
 #endif

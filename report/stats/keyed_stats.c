@@ -2,11 +2,11 @@
 /*
  * The rows of most views: a key, a name, and the statistics of times and sizes in two histograms,
  * where row k is group k. Views look up the row of each event, so the header has a small cache by
- * hash in front of the hash table here. Cells are filled in the order of KEYED_STATS_COLUMNS; the
- * columns of nsys lack p99, hence the two pointers of fill().
+ * hash in front of the hash table here.
  */
 #include "report/stats/keyed_stats.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "report/util/hash.h"
@@ -87,33 +87,22 @@ double keyed_stats_total_ns(const struct keyed_stats *stats)
 	return total_ns;
 }
 
-/*
- * cells: share, total, calls, mean, median. rest: minimum, maximum, deviation, which stand behind
- * p99 or in its stead.
- */
-static void fill(const struct histogram_group *times, uint64_t calls, double total_ns,
-	struct table_cell *cells, struct table_cell *rest)
+struct keyed_stats_times keyed_stats_times_of(
+	const struct histogram_group *times, uint64_t p99_ns, uint64_t calls, double total_ns)
 {
-	table_set_integer(&cells[2], calls);
 	if (!times->count) {
-		return; /* no times are known */
+		return (struct keyed_stats_times){
+			NAN, UINT64_MAX, calls, NAN, NAN, UINT64_MAX, UINT64_MAX, UINT64_MAX, NAN};
 	}
-	table_set_integer(&cells[1], histogram_sum(times));
-	table_set_share(&cells[0], (double)times->sum, total_ns);
-	table_set_number(&cells[3], histogram_mean(times));
-	table_set_number(&cells[4], histogram_median(times));
-	table_set_integer(&rest[0], times->min);
-	table_set_integer(&rest[1], times->max);
-	table_set_number(&rest[2], histogram_deviation(times));
-}
-
-void keyed_stats_fill_times(const struct histogram_group *times, uint64_t p99_ns, uint64_t calls,
-	double total_ns, struct table_cell *cells)
-{
-	fill(times, calls, total_ns, cells, cells + 6);
-	if (times->count) {
-		table_set_integer(&cells[5], p99_ns);
-	}
+	return (struct keyed_stats_times){.share_pct = table_share((double)times->sum, total_ns),
+		.total_ns = histogram_sum(times),
+		.calls = calls,
+		.avg_ns = histogram_mean(times),
+		.median_ns = histogram_median(times),
+		.p99_ns = p99_ns,
+		.min_ns = times->min,
+		.max_ns = times->max,
+		.stddev_ns = histogram_deviation(times)};
 }
 
 static const struct histogram_group *shown_times(const struct keyed_stats *stats, size_t row)
@@ -123,26 +112,23 @@ static const struct histogram_group *shown_times(const struct keyed_stats *stats
 	return stats->rows[row].is_counted ? &none : &stats->times.groups[row];
 }
 
-void keyed_stats_fill(
-	const struct keyed_stats *stats, size_t row, double total_ns, struct table_cell *cells)
+struct keyed_stats_times keyed_stats_times(
+	const struct keyed_stats *stats, size_t row, double total_ns)
 {
-	keyed_stats_fill_times(shown_times(stats, row), histogram_p99(&stats->times, row),
-		keyed_stats_calls(stats, row), total_ns, cells);
+	return keyed_stats_times_of(shown_times(stats, row), histogram_p99(&stats->times, row),
+		keyed_stats_calls(stats, row), total_ns);
 }
 
-struct table_cell *keyed_stats_add(
-	const struct keyed_stats *stats, size_t row, double total_ns, struct table *table)
+void keyed_stats_add(const struct keyed_stats *stats, size_t row, double total_ns,
+	const void *shown, struct table *table)
 {
-	struct table_cell *cells = table_add(table, &stats->rows[row]);
+	struct keyed_stats_times times = keyed_stats_times(stats, row, total_ns);
+	struct table_cell *cells = table_add_row(table);
 
-	keyed_stats_fill(stats, row, total_ns, cells);
-	return cells;
-}
-
-void keyed_stats_fill_nsys(
-	const struct keyed_stats *stats, size_t row, double total_ns, struct table_cell *cells)
-{
-	fill(shown_times(stats, row), keyed_stats_calls(stats, row), total_ns, cells, cells + 5);
+	table_fill(table->columns, KEYED_STATS_NR_COLUMNS, &times, cells);
+	table_fill(table->columns + KEYED_STATS_NR_COLUMNS,
+		table->nr_columns - KEYED_STATS_NR_COLUMNS, shown ? shown : &stats->rows[row],
+		cells + KEYED_STATS_NR_COLUMNS);
 }
 
 void keyed_stats_note(const struct keyed_stats *stats, struct table *table)

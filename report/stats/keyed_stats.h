@@ -67,43 +67,54 @@ uint64_t keyed_stats_calls(const struct keyed_stats *stats, size_t row);
 double keyed_stats_total_ns(const struct keyed_stats *stats);
 
 /*
- * The first columns of such tables: share_pct, total_ns, calls, avg_ns, median_ns, p99_ns, min_ns,
- * max_ns, stddev_ns. `share` is the title of the first. keyed_stats_fill sets their cells.
+ * The statistics of a row. Where no times are known, all but the calls are unknown (see
+ * table_add).
  */
-#define KEYED_STATS_COLUMNS(share)                                                         \
-	TABLE_COLUMN("share_pct", share, TABLE_PERCENT),                                   \
-		TABLE_COLUMN("total_ns", "Total", TABLE_TIME),                             \
-		TABLE_COLUMN("calls", "Calls", TABLE_COUNT,                                \
-			.help = "count, including those without a time"),                  \
-		TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME, .help = "mean"),            \
-		TABLE_COLUMN("median_ns", "Med", TABLE_MEAN_TIME, .is_minor = true,        \
-			.help = "median; a note below the table says if it is not exact"), \
-		TABLE_COLUMN("p99_ns", "p99", TABLE_TIME, .is_minor = true,                \
-			.help = "99th percentile, nearest rank"),                          \
-		TABLE_COLUMN("min_ns", "Min", TABLE_TIME, .is_minor = true),               \
-		TABLE_COLUMN("max_ns", "Max", TABLE_TIME, .is_minor = true),               \
-		TABLE_COLUMN("stddev_ns", "StdDev", TABLE_MEAN_TIME, .is_wide_only = true, \
-			.help = "standard deviation of the population")
+struct keyed_stats_times {
+	double share_pct; /* of the total that the caller gives */
+	uint64_t total_ns, calls;
+	double avg_ns, median_ns;
+	uint64_t p99_ns, min_ns, max_ns;
+	double stddev_ns;
+};
+struct keyed_stats_times keyed_stats_times(
+	const struct keyed_stats *stats, size_t row, double total_ns);
+/* The same of times that are in no stats. */
+struct keyed_stats_times keyed_stats_times_of(
+	const struct histogram_group *times, uint64_t p99_ns, uint64_t calls, double total_ns);
+
+/* These columns, the first of most tables. `share` is the title of share_pct. */
+#define KEYED_STATS_COLUMNS(share)                                                              \
+	TABLE_COLUMN(                                                                           \
+		"share_pct", share, TABLE_PERCENT, TABLE_MEMBER(keyed_stats_times, share_pct)), \
+		TABLE_COLUMN("total_ns", "Total", TABLE_TIME,                                   \
+			TABLE_MEMBER(keyed_stats_times, total_ns)),                             \
+		TABLE_COLUMN("calls", "Calls", TABLE_COUNT,                                     \
+			.help = "count, including those without a time",                        \
+			TABLE_MEMBER(keyed_stats_times, calls)),                                \
+		TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME, .help = "mean",                  \
+			TABLE_MEMBER(keyed_stats_times, avg_ns)),                               \
+		TABLE_COLUMN("median_ns", "Med", TABLE_MEAN_TIME, .is_minor = true,             \
+			.help = "median; a note below the table says if it is not exact",       \
+			TABLE_MEMBER(keyed_stats_times, median_ns)),                            \
+		TABLE_COLUMN("p99_ns", "p99", TABLE_TIME, .is_minor = true,                     \
+			.help = "99th percentile, nearest rank",                                \
+			TABLE_MEMBER(keyed_stats_times, p99_ns)),                               \
+		TABLE_COLUMN("min_ns", "Min", TABLE_TIME, .is_minor = true,                     \
+			TABLE_MEMBER(keyed_stats_times, min_ns)),                               \
+		TABLE_COLUMN("max_ns", "Max", TABLE_TIME, .is_minor = true,                     \
+			TABLE_MEMBER(keyed_stats_times, max_ns)),                               \
+		TABLE_COLUMN("stddev_ns", "StdDev", TABLE_MEAN_TIME, .is_wide_only = true,      \
+			.help = "standard deviation of the population",                         \
+			TABLE_MEMBER(keyed_stats_times, stddev_ns))
 #define KEYED_STATS_NR_COLUMNS 9u
 
-void keyed_stats_fill(
-	const struct keyed_stats *stats, size_t row, double total_ns, struct table_cell *cells);
-
 /*
- * Appends the row, with its statistics from the first column on; the other columns can name its
- * members. Returns the cells.
+ * Appends the row, with its statistics from the first column on. The other columns can name its
+ * members, or those of `shown`, a struct that begins with such a row; NULL: the row itself.
  */
-struct table_cell *keyed_stats_add(
-	const struct keyed_stats *stats, size_t row, double total_ns, struct table *table);
-
-/* The same of times that are in no stats. */
-void keyed_stats_fill_times(const struct histogram_group *times, uint64_t p99_ns, uint64_t calls,
-	double total_ns, struct table_cell *cells);
-
-/* Fills the columns of nsys: those of keyed_stats_fill without p99. */
-#define KEYED_STATS_NR_NSYS_COLUMNS 8u
-void keyed_stats_fill_nsys(
-	const struct keyed_stats *stats, size_t row, double total_ns, struct table_cell *cells);
+void keyed_stats_add(const struct keyed_stats *stats, size_t row, double total_ns,
+	const void *shown, struct table *table);
 
 /* Adds a note to the table if medians are not exact. */
 void keyed_stats_note(const struct keyed_stats *stats, struct table *table);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Count, sum, minimum and maximum of values, and their table cells. */
+/*
+ * Count, sum, minimum and maximum of values. Columns of tables name the members, by TABLE_IF, and
+ * the mean by TABLE_MEAN.
+ */
 #ifndef REPORT_STATS_MIN_MAX_SUM_H
 #define REPORT_STATS_MIN_MAX_SUM_H
 
-#include "report/table/table.h"
+#include <stdint.h>
 
 struct min_max_sum {
 	uint64_t nr, sum, min, max;
@@ -20,17 +23,6 @@ static inline void min_max_sum_add(struct min_max_sum *stats, uint64_t value)
 static inline double min_max_sum_mean(const struct min_max_sum *stats)
 {
 	return stats->nr ? (double)stats->sum / (double)stats->nr : 0;
-}
-
-/* Fills total, mean, maximum and minimum of times. Without values only the total is known. */
-static inline void min_max_sum_fill(const struct min_max_sum *stats, struct table_cell *cells)
-{
-	table_set_integer(&cells[0], stats->sum);
-	if (stats->nr) {
-		table_set_number(&cells[1], min_max_sum_mean(stats));
-		table_set_integer(&cells[2], stats->max);
-		table_set_integer(&cells[3], stats->min);
-	}
 }
 
 #endif

@@ -98,17 +98,15 @@ uint64_t samples_quantile(struct samples *samples, double share)
 	return samples->values[(rank < samples->nr ? rank : samples->nr) - 1];
 }
 
-void samples_fill(struct samples *samples, struct table_cell *cells)
+struct samples_figures samples_figures(struct samples *samples)
 {
 	if (!samples->nr) {
-		return;
+		return (struct samples_figures){NAN, NAN, UINT64_MAX, NAN, UINT64_MAX, UINT64_MAX};
 	}
-	table_set_number(&cells[0], samples_mean(samples));
-	table_set_number(&cells[1], samples_median(samples));
-	table_set_integer(&cells[2], samples_quantile(samples, 0.99));
-	if (samples->nr > 1) {
-		table_set_number(&cells[3], samples_deviation(samples));
-	}
-	table_set_integer(&cells[4], samples_quantile(samples, 0.0));
-	table_set_integer(&cells[5], samples_quantile(samples, 1.0));
+	return (struct samples_figures){.avg_ns = samples_mean(samples),
+		.median_ns = samples_median(samples),
+		.p99_ns = samples_quantile(samples, 0.99),
+		.stddev_ns = samples->nr > 1 ? samples_deviation(samples) : NAN,
+		.min_ns = samples_quantile(samples, 0.0),
+		.max_ns = samples_quantile(samples, 1.0)};
 }

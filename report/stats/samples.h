@@ -32,22 +32,30 @@ double samples_deviation(
 double samples_median(struct samples *samples);
 uint64_t samples_quantile(struct samples *samples, double share);
 
-/*
- * Mean, median, p99, deviation, minimum, maximum. Without values all are unknown; with one value
- * the deviation is.
- */
-#define SAMPLES_COLUMNS                                                                           \
-	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME, .help = "mean"),                           \
-		TABLE_COLUMN(                                                                     \
-			"median_ns", "Med", TABLE_MEAN_TIME, .is_minor = true, .help = "median"), \
-		TABLE_COLUMN("p99_ns", "p99", TABLE_TIME, .is_minor = true,                       \
-			.help = "99th percentile, nearest rank"),                                 \
-		TABLE_COLUMN("stddev_ns", "StdDev", TABLE_MEAN_TIME,                              \
-			.help = "standard deviation of the sample"),                              \
-		TABLE_COLUMN("min_ns", "Min", TABLE_TIME, .is_minor = true),                      \
-		TABLE_COLUMN("max_ns", "Max", TABLE_TIME, .is_minor = true)
-#define SAMPLES_NR_COLUMNS 6u
+/* Without values all are unknown; with one value the deviation is. See table_add. */
+struct samples_figures {
+	double avg_ns, median_ns;
+	uint64_t p99_ns;
+	double stddev_ns;
+	uint64_t min_ns, max_ns;
+};
+struct samples_figures samples_figures(struct samples *samples);
 
-void samples_fill(struct samples *samples, struct table_cell *cells);
+/* The columns of a row with such a member. */
+#define SAMPLES_COLUMNS(row, member)                                                \
+	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME, .help = "mean",              \
+		TABLE_MEMBER(row, member.avg_ns)),                                  \
+		TABLE_COLUMN("median_ns", "Med", TABLE_MEAN_TIME, .is_minor = true, \
+			.help = "median", TABLE_MEMBER(row, member.median_ns)),     \
+		TABLE_COLUMN("p99_ns", "p99", TABLE_TIME, .is_minor = true,         \
+			.help = "99th percentile, nearest rank",                    \
+			TABLE_MEMBER(row, member.p99_ns)),                          \
+		TABLE_COLUMN("stddev_ns", "StdDev", TABLE_MEAN_TIME,                \
+			.help = "standard deviation of the sample",                 \
+			TABLE_MEMBER(row, member.stddev_ns)),                       \
+		TABLE_COLUMN("min_ns", "Min", TABLE_TIME, .is_minor = true,         \
+			TABLE_MEMBER(row, member.min_ns)),                          \
+		TABLE_COLUMN("max_ns", "Max", TABLE_TIME, .is_minor = true,         \
+			TABLE_MEMBER(row, member.max_ns))
 
 #endif

@@ -64,21 +64,27 @@ const struct view_class view_nsys_ranges = {
 	.fini = fini,
 };
 
+static void set_style(const void *kind, struct table_cell *cell)
+{
+	table_set_string(cell, *(const uint32_t *)kind == GPROF_NVTX_PUSH ? "PushPop" : "StartEnd");
+}
+
 /* kind: of that kind alone, without a column that says so; GPROF_NVTX_MARK: of both. */
 static struct table *make_table(struct ranges_view *view, uint32_t kind)
 {
 	static const struct table_column both[] = {
 		NSYS_TIMES("Instances"),
-		TABLE_COLUMN("style", "Style", TABLE_TEXT),
-		TABLE_COLUMN("name", "Range", TABLE_TEXT),
+		TABLE_COLUMN(
+			"style", "Style", TABLE_TEXT, TABLE_SET(nsys_sum_row, kind, set_style)),
+		TABLE_COLUMN("name", "Range", TABLE_TEXT, TABLE_MEMBER(nsys_sum_row, name)),
 	};
 	static const struct table_column one[] = {
 		NSYS_TIMES("Instances"),
-		TABLE_COLUMN("name", "Range", TABLE_TEXT),
+		TABLE_COLUMN("name", "Range", TABLE_TEXT, TABLE_MEMBER(nsys_sum_row, name)),
 	};
 	bool is_both = kind == GPROF_NVTX_MARK;
-	struct table *table = table_create(
-		"rows", "", is_both ? both : one, KEYED_STATS_NR_NSYS_COLUMNS + (is_both ? 2 : 1));
+	struct table *table = table_create("rows", "", is_both ? both : one,
+		(is_both ? sizeof(both) : sizeof(one)) / sizeof(both[0]));
 	const struct keyed_stats *tally = &view->tally;
 	double total_ns = 0;
 
@@ -92,20 +98,13 @@ static struct table *make_table(struct ranges_view *view, uint32_t kind)
 		}
 	}
 	for (size_t i = 0; i < tally->nr_rows; i++) {
-		uint32_t style = tally->rows[i].kind;
-		struct table_cell *cells;
+		const struct keyed_stats_row *row = &tally->rows[i];
 
-		if (!is_both && style != kind) {
-			continue;
+		if (is_both || row->kind == kind) {
+			table_add(
+				table, &(struct nsys_sum_row){keyed_stats_times(tally, i, total_ns),
+					       row->name, row->kind});
 		}
-		cells = table_add_row(table);
-		keyed_stats_fill_nsys(tally, i, total_ns, cells);
-		cells += KEYED_STATS_NR_NSYS_COLUMNS;
-		if (is_both) {
-			table_set_string(
-				cells++, style == GPROF_NVTX_PUSH ? "PushPop" : "StartEnd");
-		}
-		nsys_set_name(cells, tally->rows[i].name);
 	}
 	table_sort(table, "total");
 	return table;

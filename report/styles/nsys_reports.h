@@ -72,15 +72,28 @@ void nsys_set_kernel(
 	TABLE_COLUMN("duration_ns", "Duration (ns)", TABLE_TIME), \
 		TABLE_COLUMN("start_ns", "Start (ns)", TABLE_TIME)
 
-#define NSYS_TIMES(count)                                                \
-	TABLE_COLUMN("share_pct", "Time (%)", TABLE_PERCENT),            \
-		TABLE_COLUMN("total_ns", "Total Time (ns)", TABLE_TIME), \
-		TABLE_COLUMN("calls", count, TABLE_COUNT),               \
-		TABLE_COLUMN("avg_ns", "Avg (ns)", TABLE_MEAN_TIME),     \
-		TABLE_COLUMN("median_ns", "Med (ns)", TABLE_MEAN_TIME),  \
-		TABLE_COLUMN("min_ns", "Min (ns)", TABLE_TIME),          \
-		TABLE_COLUMN("max_ns", "Max (ns)", TABLE_TIME),          \
-		TABLE_COLUMN("stddev_ns", "StdDev (ns)", TABLE_MEAN_TIME)
+/* A row of sums, and its first columns. */
+struct nsys_sum_row {
+	struct keyed_stats_times times;
+	uint32_t name, kind; /* as in the keyed row */
+};
+#define NSYS_TIMES(count)                                                                      \
+	TABLE_COLUMN("share_pct", "Time (%)", TABLE_PERCENT,                                   \
+		TABLE_MEMBER(nsys_sum_row, times.share_pct)),                                  \
+		TABLE_COLUMN("total_ns", "Total Time (ns)", TABLE_TIME,                        \
+			TABLE_MEMBER(nsys_sum_row, times.total_ns)),                           \
+		TABLE_COLUMN(                                                                  \
+			"calls", count, TABLE_COUNT, TABLE_MEMBER(nsys_sum_row, times.calls)), \
+		TABLE_COLUMN("avg_ns", "Avg (ns)", TABLE_MEAN_TIME,                            \
+			TABLE_MEMBER(nsys_sum_row, times.avg_ns)),                             \
+		TABLE_COLUMN("median_ns", "Med (ns)", TABLE_MEAN_TIME,                         \
+			TABLE_MEMBER(nsys_sum_row, times.median_ns)),                          \
+		TABLE_COLUMN("min_ns", "Min (ns)", TABLE_TIME,                                 \
+			TABLE_MEMBER(nsys_sum_row, times.min_ns)),                             \
+		TABLE_COLUMN("max_ns", "Max (ns)", TABLE_TIME,                                 \
+			TABLE_MEMBER(nsys_sum_row, times.max_ns)),                             \
+		TABLE_COLUMN("stddev_ns", "StdDev (ns)", TABLE_MEAN_TIME,                      \
+			TABLE_MEMBER(nsys_sum_row, times.stddev_ns))
 
 /* nsys_sums.c */
 struct table *nsys_api_sum(const struct nsys_ask *ask, void *const *views);

@@ -90,24 +90,16 @@ static void merge_kernels(struct keyed_stats *merged, const struct nsys_ask *ask
 
 /* ---- tables ---- */
 
-/* tail: sets the cells behind the times; NULL: the name alone. */
-static struct table *make_table(struct keyed_stats *merged, const struct table_column *columns,
-	unsigned int nr_columns,
-	void (*tail)(const struct keyed_stats_row *row, struct table_cell *cells))
+static struct table *make_table(
+	struct keyed_stats *merged, const struct table_column *columns, unsigned int nr_columns)
 {
 	struct table *table = table_create("rows", "", columns, nr_columns);
 	double total_ns = keyed_stats_total_ns(merged);
 
 	keyed_stats_finish(merged);
 	for (size_t i = 0; i < merged->nr_rows; i++) {
-		struct table_cell *cells = table_add_row(table);
-
-		keyed_stats_fill_nsys(merged, i, total_ns, cells);
-		if (tail) {
-			tail(&merged->rows[i], cells + KEYED_STATS_NR_NSYS_COLUMNS);
-		} else {
-			nsys_set_name(&cells[KEYED_STATS_NR_NSYS_COLUMNS], merged->rows[i].name);
-		}
+		table_add(table, &(struct nsys_sum_row){keyed_stats_times(merged, i, total_ns),
+					 merged->rows[i].name, merged->rows[i].kind});
 	}
 	keyed_stats_fini(merged);
 	table_sort(table, "total");
@@ -118,13 +110,13 @@ static struct table *call_table(const struct keyed_stats *calls, bool is_cuda)
 {
 	static const struct table_column columns[] = {
 		NSYS_TIMES("Num Calls"),
-		TABLE_COLUMN("name", "Name", TABLE_TEXT),
+		TABLE_COLUMN("name", "Name", TABLE_TEXT, TABLE_MEMBER(nsys_sum_row, name)),
 	};
 	struct keyed_stats merged;
 
 	keyed_stats_init(&merged);
 	merge_calls(&merged, calls, is_cuda);
-	return make_table(&merged, columns, KEYED_STATS_NR_NSYS_COLUMNS + 1, NULL);
+	return make_table(&merged, columns, sizeof(columns) / sizeof(columns[0]));
 }
 
 struct table *nsys_api_sum(const struct nsys_ask *ask, void *const *views)
@@ -143,20 +135,20 @@ struct table *nsys_kern_sum(const struct nsys_ask *ask, void *const *views)
 {
 	static const struct table_column columns[] = {
 		NSYS_TIMES("Instances"),
-		TABLE_COLUMN("name", "Name", TABLE_TEXT),
+		TABLE_COLUMN("name", "Name", TABLE_TEXT, TABLE_MEMBER(nsys_sum_row, name)),
 	};
 	struct keyed_stats merged;
 
 	keyed_stats_init(&merged);
 	merge_kernels(&merged, ask, views[0]);
-	return make_table(&merged, columns, KEYED_STATS_NR_NSYS_COLUMNS + 1, NULL);
+	return make_table(&merged, columns, sizeof(columns) / sizeof(columns[0]));
 }
 
 struct table *nsys_mem_time_sum(const struct nsys_ask *ask, void *const *views)
 {
 	static const struct table_column columns[] = {
 		NSYS_TIMES("Count"),
-		TABLE_COLUMN("name", "Operation", TABLE_TEXT),
+		TABLE_COLUMN("name", "Operation", TABLE_TEXT, TABLE_MEMBER(nsys_sum_row, name)),
 	};
 	struct keyed_stats merged;
 
@@ -164,22 +156,33 @@ struct table *nsys_mem_time_sum(const struct nsys_ask *ask, void *const *views)
 	keyed_stats_init(&merged);
 	merge_copies(&merged, view_keyed(&view_memcpy, views[0]));
 	merge_copies(&merged, view_keyed(&view_memset, views[1]));
-	return make_table(&merged, columns, KEYED_STATS_NR_NSYS_COLUMNS + 1, NULL);
+	return make_table(&merged, columns, sizeof(columns) / sizeof(columns[0]));
 }
+
+struct size_row {
+	uint64_t bytes, nr, min, max;
+	double mean, median, deviation;
+	uint32_t name;
+};
 
 struct table *nsys_mem_size_sum(const struct nsys_ask *ask, void *const *views)
 {
 	static const struct table_column columns[] = {
-		TABLE_COLUMN("total_bytes", "Total (MB)", TABLE_SIZE),
-		TABLE_COLUMN("calls", "Count", TABLE_COUNT),
-		TABLE_COLUMN("avg_bytes", "Avg (MB)", TABLE_MEAN_SIZE),
-		TABLE_COLUMN("median_bytes", "Med (MB)", TABLE_MEAN_SIZE),
-		TABLE_COLUMN("min_bytes", "Min (MB)", TABLE_SIZE),
-		TABLE_COLUMN("max_bytes", "Max (MB)", TABLE_SIZE),
-		TABLE_COLUMN("stddev_bytes", "StdDev (MB)", TABLE_MEAN_SIZE),
-		TABLE_COLUMN("name", "Operation", TABLE_TEXT),
+		TABLE_COLUMN(
+			"total_bytes", "Total (MB)", TABLE_SIZE, TABLE_MEMBER(size_row, bytes)),
+		TABLE_COLUMN("calls", "Count", TABLE_COUNT, TABLE_MEMBER(size_row, nr)),
+		TABLE_COLUMN(
+			"avg_bytes", "Avg (MB)", TABLE_MEAN_SIZE, TABLE_MEMBER(size_row, mean)),
+		TABLE_COLUMN("median_bytes", "Med (MB)", TABLE_MEAN_SIZE,
+			TABLE_MEMBER(size_row, median)),
+		TABLE_COLUMN("min_bytes", "Min (MB)", TABLE_SIZE, TABLE_MEMBER(size_row, min)),
+		TABLE_COLUMN("max_bytes", "Max (MB)", TABLE_SIZE, TABLE_MEMBER(size_row, max)),
+		TABLE_COLUMN("stddev_bytes", "StdDev (MB)", TABLE_MEAN_SIZE,
+			TABLE_MEMBER(size_row, deviation)),
+		TABLE_COLUMN("name", "Operation", TABLE_TEXT, TABLE_MEMBER(size_row, name)),
 	};
-	struct table *table = table_create("rows", "", columns, 8);
+	struct table *table =
+		table_create("rows", "", columns, sizeof(columns) / sizeof(columns[0]));
 	struct keyed_stats merged;
 
 	(void)ask;
@@ -189,28 +192,26 @@ struct table *nsys_mem_size_sum(const struct nsys_ask *ask, void *const *views)
 	keyed_stats_finish(&merged);
 	for (size_t i = 0; i < merged.nr_rows; i++) {
 		const struct histogram_group *sizes = &merged.sizes.groups[i];
-		struct table_cell *cells = table_add_row(table);
 
-		table_set_integer(&cells[0], histogram_sum(sizes));
-		table_set_integer(&cells[1], sizes->count);
-		table_set_number(&cells[2], histogram_mean(sizes));
-		table_set_number(&cells[3], histogram_median(sizes));
-		table_set_integer(&cells[4], sizes->count ? sizes->min : 0);
-		table_set_integer(&cells[5], sizes->max);
-		table_set_number(&cells[6], histogram_deviation(sizes));
-		nsys_set_name(&cells[7], merged.rows[i].name);
+		table_add(table, &(struct size_row){.bytes = histogram_sum(sizes),
+					 .nr = sizes->count,
+					 .mean = histogram_mean(sizes),
+					 .median = histogram_median(sizes),
+					 .min = sizes->count ? sizes->min : 0,
+					 .max = sizes->max,
+					 .deviation = histogram_deviation(sizes),
+					 .name = merged.rows[i].name});
 	}
 	keyed_stats_fini(&merged);
 	table_sort(table, "total");
 	return table;
 }
 
-static void set_category(const struct keyed_stats_row *row, struct table_cell *cells)
+static void set_category(const void *kind, struct table_cell *cell)
 {
 	static const char *const names[] = {"CUDA_API", "CUDA_KERNEL", "MEMORY_OPER"};
 
-	table_set_string(&cells[0], names[row->kind]);
-	nsys_set_name(&cells[1], row->name);
+	table_set_string(cell, names[*(const uint32_t *)kind]);
 }
 
 static struct table *category_table(
@@ -218,8 +219,9 @@ static struct table *category_table(
 {
 	static const struct table_column columns[] = {
 		NSYS_TIMES("Instances"),
-		TABLE_COLUMN("category", "Category", TABLE_TEXT),
-		TABLE_COLUMN("name", "Operation", TABLE_TEXT),
+		TABLE_COLUMN("category", "Category", TABLE_TEXT,
+			TABLE_SET(nsys_sum_row, kind, set_category)),
+		TABLE_COLUMN("name", "Operation", TABLE_TEXT, TABLE_MEMBER(nsys_sum_row, name)),
 	};
 	struct keyed_stats merged;
 
@@ -230,7 +232,7 @@ static struct table *category_table(
 	if (calls) {
 		merge_calls(&merged, calls, true);
 	}
-	return make_table(&merged, columns, KEYED_STATS_NR_NSYS_COLUMNS + 2, set_category);
+	return make_table(&merged, columns, sizeof(columns) / sizeof(columns[0]));
 }
 
 struct table *nsys_gpu_sum(const struct nsys_ask *ask, void *const *views)
@@ -268,22 +270,27 @@ static uint32_t extents_name(const struct nsys_kernel_row *row)
 	return name;
 }
 
-static void set_extents(const struct keyed_stats_row *row, struct table_cell *cells)
+static void set_grid(const void *extents, struct table_cell *cell)
 {
-	const char *grid = string_pool_text(row->kind, NULL);
+	table_set_string(cell, string_pool_text(*(const uint32_t *)extents, NULL));
+}
 
-	table_set_string(&cells[0], grid);
-	table_set_string(&cells[1], grid + strlen(grid) + 1);
-	nsys_set_name(&cells[2], row->name);
+static void set_block(const void *extents, struct table_cell *cell)
+{
+	const char *grid = string_pool_text(*(const uint32_t *)extents, NULL);
+
+	table_set_string(cell, grid + strlen(grid) + 1);
 }
 
 struct table *nsys_kern_gb_sum(const struct nsys_ask *ask, void *const *views)
 {
 	static const struct table_column columns[] = {
 		NSYS_TIMES("Instances"),
-		TABLE_COLUMN("grid", "GridXYZ", TABLE_TEXT),
-		TABLE_COLUMN("block", "BlockXYZ", TABLE_TEXT),
-		TABLE_COLUMN("name", "Name", TABLE_TEXT),
+		TABLE_COLUMN(
+			"grid", "GridXYZ", TABLE_TEXT, TABLE_SET(nsys_sum_row, kind, set_grid)),
+		TABLE_COLUMN(
+			"block", "BlockXYZ", TABLE_TEXT, TABLE_SET(nsys_sum_row, kind, set_block)),
+		TABLE_COLUMN("name", "Name", TABLE_TEXT, TABLE_MEMBER(nsys_sum_row, name)),
 	};
 	const struct keyed_stats *kernels = nsys_kernels_tally(views[0]);
 	struct keyed_stats merged;
@@ -296,5 +303,5 @@ struct table *nsys_kern_gb_sum(const struct nsys_ask *ask, void *const *views)
 		merge(&merged, with_range(ask->has_ranges ? row->range : 0, name),
 			extents_name(row), kernels, i);
 	}
-	return make_table(&merged, columns, KEYED_STATS_NR_NSYS_COLUMNS + 3, set_extents);
+	return make_table(&merged, columns, sizeof(columns) / sizeof(columns[0]));
 }

@@ -179,9 +179,8 @@ static uint64_t integer_at(const char *member, size_t size)
 	}
 }
 
-static double number_at(const void *row, size_t offset, size_t size, bool is_number)
+static double number_at(const char *member, size_t size, bool is_number)
 {
-	const char *member = (const char *)row + offset;
 	double number;
 	uint64_t value;
 
@@ -207,7 +206,7 @@ static void set_text(const struct table_column *column, const char *member, stru
 		return;
 	}
 	name = integer_at(member, column->size);
-	if (name != UINT64_MAX && (name || !column->is_zero_unknown)) {
+	if (name != UINT64_MAX) {
 		text = string_pool_text((uint32_t)name, &nr_bytes);
 		table_set_text(cell, text, nr_bytes);
 	}
@@ -217,18 +216,38 @@ static void set_value(
 	const struct table_column *column, const char *member, struct table_cell *cell)
 {
 	uint64_t value;
-	double number;
 
-	if (column->is_number) {
-		memcpy(&number, member, sizeof(number));
-		if (number != 0 || !column->is_zero_unknown) {
-			table_set_number(cell, number);
+	if (column->type == TABLE_TEXT || column->type == TABLE_DIGITS) {
+		set_text(column, member, cell);
+	} else if (column->is_number) {
+		table_set_number(cell, number_at(member, column->size, true));
+	} else {
+		value = integer_at(member, column->size);
+		if (value != UINT64_MAX) {
+			table_set_integer(cell, value);
 		}
-		return;
 	}
-	value = integer_at(member, column->size);
-	if (value != UINT64_MAX && (value || !column->is_zero_unknown)) {
-		table_set_integer(cell, value);
+}
+
+static void set_cell(const struct table_column *column, const char *row, struct table_cell *cell)
+{
+	const char *member = row + column->offset;
+	double whole = column->whole_size ? number_at(row + column->whole, column->whole_size,
+						    column->is_whole_number)
+					  : 1;
+
+	if (column->factor > 0) {
+		if (whole > 0) {
+			table_set_number(cell,
+				(double)column->factor *
+					number_at(member, column->size, column->is_number) / whole);
+		}
+	} else if (whole != 0 && !isnan(whole)) {
+		if (column->set) {
+			column->set(member, cell);
+		} else {
+			set_value(column, member, cell);
+		}
 	}
 }
 
@@ -236,23 +255,18 @@ void table_fill(const struct table_column *columns, unsigned int nr_columns, con
 	struct table_cell *cells)
 {
 	for (unsigned int c = 0; c < nr_columns; c++) {
-		const struct table_column *column = &columns[c];
-		const char *member = (const char *)row + column->offset;
-
-		if (column->set) {
-			column->set(member, &cells[c]);
-		} else if (column->is_share) {
-			table_set_share(&cells[c],
-				number_at(row, column->offset, column->size, column->is_number),
-				number_at(row, column->whole, sizeof(uint64_t),
-					column->is_whole_number));
-		} else if (column->size &&
-			   (column->type == TABLE_TEXT || column->type == TABLE_DIGITS)) {
-			set_text(column, member, &cells[c]);
-		} else if (column->size) {
-			set_value(column, member, &cells[c]);
+		if (columns[c].size) {
+			set_cell(&columns[c], row, &cells[c]);
 		}
 	}
+}
+
+void table_set_saturated(const void *member, struct table_cell *cell)
+{
+	uint64_t value;
+
+	memcpy(&value, member, sizeof(value));
+	table_set_integer(cell, value);
 }
 
 struct table_cell *table_add(struct table *table, const void *row)

@@ -42,11 +42,11 @@ struct table_column {
 	 * size 0: whoever adds rows sets the cell.
 	 */
 	uint16_t offset, size;
-	bool is_number;	      /* the member is a double, not an integer */
-	bool is_zero_unknown; /* TABLE_NONZERO */
-	bool is_share;	      /* TABLE_SHARE: the cell is 100 * member / whole */
-	bool is_whole_number; /* the whole is a double, not a uint64_t */
-	uint16_t whole;	      /* offset of the whole */
+	bool is_number; /* the member is a double, not an integer */
+	/* TABLE_IF and the quotients: the other member; factor: 0 but for quotients. */
+	bool is_whole_number;
+	uint16_t whole, whole_size;
+	float factor;
 	void (*set)(const void *member, struct table_cell *cell); /* TABLE_SET; or NULL */
 };
 
@@ -139,14 +139,22 @@ const struct table_cell *table_row(const struct table *table, size_t row);
 #define TABLE_MEMBER(row, member)                                                             \
 	.offset = offsetof(struct row, member), .size = sizeof(((struct row *)NULL)->member), \
 	.is_number = TABLE_IS_NUMBER(row, member)
-/* The same, where 0 is unknown, too. */
-#define TABLE_NONZERO(row, member) TABLE_MEMBER(row, member), .is_zero_unknown = true
-/* The percentage that a member is of `all`, a uint64_t or a double; unknown if `all` is 0. */
-#define TABLE_SHARE(row, member, all)                                                    \
-	TABLE_MEMBER(row, member), .is_share = true, .whole = offsetof(struct row, all), \
-				   .is_whole_number = TABLE_IS_NUMBER(row, all)
-/* A function sets the cell, from the address of the member, of any type. */
+/* The same where `known` is neither 0 nor unknown itself; else the cell is unknown, too. */
+#define TABLE_IF(row, member, known)                                                  \
+	TABLE_MEMBER(row, member), .whole = offsetof(struct row, known),              \
+				   .whole_size = sizeof(((struct row *)NULL)->known), \
+				   .is_whole_number = TABLE_IS_NUMBER(row, known)
+#define TABLE_NONZERO(row, member) TABLE_IF(row, member, member)
+/* The quotient of two members, unknown if `all` is not above 0: in percent, ... */
+#define TABLE_SHARE(row, member, all) TABLE_IF(row, member, all), .factor = 100
+/* ... as it is, and of a second where `ns` is the whole. */
+#define TABLE_MEAN(row, sum, nr)	  TABLE_IF(row, sum, nr), .factor = 1
+#define TABLE_PER_SECOND(row, member, ns) TABLE_IF(row, member, ns), .factor = 1e9f
+/* A function sets the cell, from the address of the member, of any type; also after TABLE_IF. */
 #define TABLE_SET(row, member, function) TABLE_MEMBER(row, member), .set = (function)
+/* A uint64_t that saturates: all ones are known, too. */
+void table_set_saturated(const void *member, struct table_cell *cell);
+#define TABLE_SATURATED(row, member) TABLE_SET(row, member, table_set_saturated)
 
 /* Appends a row with the values of columns that have a source, and returns its cells. */
 struct table_cell *table_add(struct table *table, const void *row);

@@ -131,17 +131,18 @@ static void on_batch(void *context, struct process *process, const struct batch 
 	}
 }
 
-static void fill_keys(uint32_t kind, uint32_t name, struct table_cell *cells)
+static void set_api(const void *kind, struct table_cell *cell)
 {
-	table_set_string(&cells[0], api_name(kind));
-	table_set_integer(&cells[1], name);
+	table_set_string(cell, api_name(*(const uint32_t *)kind));
 }
 
 static const struct table_column columns[] = {
 	KEYED_STATS_COLUMNS("% of API time"),
-	TABLE_COLUMN("failed", "Failed", TABLE_COUNT, .help = "calls that returned an error"),
-	TABLE_COLUMN("api", "API", TABLE_TEXT, .help = "runtime or driver API"),
-	TABLE_COLUMN("name", "Call", TABLE_NAME),
+	TABLE_COLUMN("failed", "Failed", TABLE_COUNT, .help = "calls that returned an error",
+		TABLE_MEMBER(keyed_stats_row, failed)),
+	TABLE_COLUMN("api", "API", TABLE_TEXT, .help = "runtime or driver API",
+		TABLE_SET(keyed_stats_row, kind, set_api)),
+	TABLE_COLUMN("name", "Call", TABLE_NAME, TABLE_MEMBER(keyed_stats_row, name)),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -152,13 +153,10 @@ static void fill_table(void *state, struct table *table)
 	keyed_stats_finish(&view->calls);
 	total_ns = keyed_stats_total_ns(&view->calls);
 	for (size_t i = 0; i < view->calls.nr_rows; i++) {
-		const struct keyed_stats_row *row = &view->calls.rows[i];
-		struct table_cell *cells = keyed_stats_add(&view->calls, i, total_ns, table);
+		struct keyed_stats_row row = view->calls.rows[i];
 
-		if (view->has_results) {
-			table_set_integer(&cells[KEYED_STATS_NR_COLUMNS], row->failed);
-		}
-		fill_keys(row->kind, row->name, &cells[KEYED_STATS_NR_COLUMNS + 1]);
+		row.failed = view->has_results ? row.failed : UINT64_MAX;
+		keyed_stats_add(&view->calls, i, total_ns, &row, table);
 	}
 	keyed_stats_note(&view->calls, table);
 	if (view->has_counted) {
@@ -199,7 +197,7 @@ VIEW(api, 310) = {
 	.title = "API calls",
 	VIEW_COLUMNS(columns),
 	VIEW_KEYED_STATE(struct api_view, calls),
-	.merge = {.keys = {"api", "name"}, .fill_keys = fill_keys},
+	.merge = {.keys = {"api", "name"}},
 	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, NULL},
 	.init = init,
 	.fill = fill_table,
@@ -257,9 +255,15 @@ static void on_sync_batch(void *context, struct process *process, const struct b
 	}
 }
 
+static void set_recorder(const void *kind, struct table_cell *cell)
+{
+	table_set_string(cell, *(const uint32_t *)kind ? "CUPTI" : "host call");
+}
+
 static const struct table_column sync_columns[] = {
 	KEYED_STATS_COLUMNS("% of its kind"),
-	TABLE_COLUMN("recorded_by", "Recorded by", TABLE_TEXT, .help = "host call or CUPTI"),
+	TABLE_COLUMN("recorded_by", "Recorded by", TABLE_TEXT, .help = "host call or CUPTI",
+		TABLE_SET(keyed_stats_row, kind, set_recorder)),
 	TABLE_COLUMN("name", "Name", TABLE_NAME, TABLE_MEMBER(keyed_stats_row, name)),
 };
 
@@ -273,12 +277,7 @@ static void fill_sync(void *state, struct table *table)
 		total_ns[view->tally.rows[i].kind] += (double)view->tally.times.groups[i].sum;
 	}
 	for (size_t i = 0; i < view->tally.nr_rows; i++) {
-		const struct keyed_stats_row *row = &view->tally.rows[i];
-		struct table_cell *cells =
-			keyed_stats_add(&view->tally, i, total_ns[row->kind], table);
-		const char *seen_by = row->kind ? "CUPTI" : "host call";
-
-		table_set_string(&cells[KEYED_STATS_NR_COLUMNS], seen_by);
+		keyed_stats_add(&view->tally, i, total_ns[view->tally.rows[i].kind], NULL, table);
 	}
 	keyed_stats_note(&view->tally, table);
 	if (view->is_off && !view->has_records) {

@@ -6,6 +6,7 @@
  * steps are those that count (counted_steps.h). Paddle's own table leaves out a fixed number of
  * first ones, and has the length of steps that were not recorded.
  */
+#include <math.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,9 @@ struct row {
 	uint64_t read_batch_ns;		  /* of the steps that reader is of */
 	int64_t batch_size;		  /* -1 unknown */
 	bool has_reader, is_seen;	  /* the size was seen in shapes */
+	/* For the table. */
+	uint64_t nr_readers, reader_whole_ns; /* reader.nr, read_batch_ns; 0 without a reader */
+	double ips_avg, ips_max, ips_min;
 };
 
 struct benchmark_view {
@@ -179,49 +183,6 @@ static void end(void *context, struct process *process, const struct phases *pha
 	}
 }
 
-enum column {
-	PID,
-	STEPS,
-	READER, /* avg, max, min */
-	BATCH = READER + 3,
-	RATIO = BATCH + 3,
-	SIZE,
-	IPS,
-};
-
-static void fill_times(const struct min_max_sum *spread, struct table_cell *cells)
-{
-	if (spread->nr) {
-		table_set_number(&cells[0], min_max_sum_mean(spread));
-		table_set_integer(&cells[1], spread->max);
-		table_set_integer(&cells[2], spread->min);
-	}
-}
-
-static void fill(const struct row *row, struct table_cell *cells)
-{
-	double samples = row->batch_size > 0 ? (double)row->batch_size : 1;
-
-	table_set_integer(&cells[PID], row->process->pid);
-	table_set_integer(&cells[STEPS], row->batch.nr);
-	if (row->has_reader) {
-		fill_times(&row->reader, &cells[READER]);
-		table_set_share(&cells[RATIO], (double)row->reader.sum, (double)row->read_batch_ns);
-	}
-	fill_times(&row->batch, &cells[BATCH]);
-	if (row->batch_size > 0) {
-		table_set_integer(&cells[SIZE], (uint64_t)row->batch_size);
-	}
-	if (row->batch.sum) {
-		table_set_number(&cells[IPS],
-			samples * (double)row->batch.nr / (double)row->batch.sum * 1e9);
-	}
-	if (row->batch.min) {
-		table_set_number(&cells[IPS + 1], samples / (double)row->batch.min * 1e9);
-		table_set_number(&cells[IPS + 2], samples / (double)row->batch.max * 1e9);
-	}
-}
-
 static void add_note(const struct benchmark_view *view, struct table *table)
 {
 	size_t nr_known = 0;
@@ -266,35 +227,55 @@ static void add_note(const struct benchmark_view *view, struct table *table)
 }
 
 static const struct table_column columns[] = {
-	TABLE_COLUMN("pid", "PID", TABLE_ID),
-	TABLE_COLUMN("steps", "Steps", TABLE_COUNT),
+	TABLE_COLUMN("pid", "PID", TABLE_ID, VIEW_PID(row, process)),
+	TABLE_COLUMN("steps", "Steps", TABLE_COUNT, TABLE_MEMBER(row, batch.nr)),
 	TABLE_COLUMN("reader_cost_avg_ns", "reader_cost avg", TABLE_MEAN_TIME,
-		.help = "time per step spent waiting for data"),
+		.help = "time per step spent waiting for data",
+		TABLE_MEAN(row, reader.sum, nr_readers)),
 	TABLE_COLUMN("reader_cost_max_ns", "reader_cost max", TABLE_TIME, .is_minor = true,
-		.help = "longest wait in a step"),
+		.help = "longest wait in a step", TABLE_IF(row, reader.max, nr_readers)),
 	TABLE_COLUMN("reader_cost_min_ns", "reader_cost min", TABLE_TIME, .is_minor = true,
-		.help = "shortest wait in a step"),
-	TABLE_COLUMN(
-		"batch_cost_avg_ns", "batch_cost avg", TABLE_MEAN_TIME, .help = "time per step"),
+		.help = "shortest wait in a step", TABLE_IF(row, reader.min, nr_readers)),
+	TABLE_COLUMN("batch_cost_avg_ns", "batch_cost avg", TABLE_MEAN_TIME,
+		.help = "time per step", TABLE_MEAN(row, batch.sum, batch.nr)),
 	TABLE_COLUMN("batch_cost_max_ns", "batch_cost max", TABLE_TIME, .is_minor = true,
-		.help = "longest step"),
+		.help = "longest step", TABLE_IF(row, batch.max, batch.nr)),
 	TABLE_COLUMN("batch_cost_min_ns", "batch_cost min", TABLE_TIME, .is_minor = true,
-		.help = "shortest step"),
+		.help = "shortest step", TABLE_IF(row, batch.min, batch.nr)),
 	TABLE_COLUMN("reader_ratio_pct", "reader % of batch", TABLE_PERCENT,
-		.help = "reader cost, as a share of batch cost"),
-	TABLE_COLUMN("batch_size", "Batch", TABLE_COUNT, .help = "samples per step"),
+		.help = "reader cost, as a share of batch cost",
+		TABLE_SHARE(row, reader.sum, reader_whole_ns)),
+	TABLE_COLUMN("batch_size", "Batch", TABLE_COUNT, .help = "samples per step",
+		TABLE_NONZERO(row, batch_size)),
 	TABLE_COLUMN("ips_avg", "ips avg", TABLE_NUMBER,
-		.help = "samples per second; steps per second where the batch size is unknown"),
-	TABLE_COLUMN("ips_max", "ips max", TABLE_NUMBER, .is_minor = true),
-	TABLE_COLUMN("ips_min", "ips min", TABLE_NUMBER, .is_minor = true),
+		.help = "samples per second; steps per second where the batch size is unknown",
+		TABLE_MEMBER(row, ips_avg)),
+	TABLE_COLUMN(
+		"ips_max", "ips max", TABLE_NUMBER, .is_minor = true, TABLE_MEMBER(row, ips_max)),
+	TABLE_COLUMN(
+		"ips_min", "ips min", TABLE_NUMBER, .is_minor = true, TABLE_MEMBER(row, ips_min)),
 };
+
+static void finish_row(struct row *row)
+{
+	double samples = row->batch_size > 0 ? (double)row->batch_size : 1;
+	const struct min_max_sum *batch = &row->batch;
+
+	row->nr_readers = row->has_reader ? row->reader.nr : 0;
+	row->reader_whole_ns = row->has_reader ? row->read_batch_ns : 0;
+	row->batch_size = row->batch_size > 0 ? row->batch_size : 0;
+	row->ips_avg = batch->sum ? samples * (double)batch->nr / (double)batch->sum * 1e9 : NAN;
+	row->ips_max = batch->min ? samples / (double)batch->min * 1e9 : NAN;
+	row->ips_min = batch->min ? samples / (double)batch->max * 1e9 : NAN;
+}
 
 static void fill_table(void *state, struct table *table)
 {
 	struct benchmark_view *view = state;
 
 	for (size_t i = 0; i < view->nr_rows; i++) {
-		fill(&view->rows[i], table_add_row(table));
+		finish_row(&view->rows[i]);
+		table_add(table, &view->rows[i]);
 	}
 	add_note(view, table);
 }

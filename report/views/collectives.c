@@ -111,11 +111,6 @@ static void end(void *context, struct process *process)
 	view->nr_devices = 0;
 }
 
-enum column {
-	OVERLAP = KEYED_STATS_NR_COLUMNS,
-	OVERLAP_SHARE,
-};
-
 static uint64_t overlap_ns(const struct collective_view *view, size_t row)
 {
 	return histogram_sum(&view->overlaps.groups[row]);
@@ -130,12 +125,19 @@ static void get_sums(const void *state, uint64_t (*sums)[VIEW_MERGE_SUMS])
 	}
 }
 
+struct collective_row {
+	struct keyed_stats_row row;
+	uint64_t overlap_ns, ns;
+};
+
 static const struct table_column columns[] = {
 	KEYED_STATS_COLUMNS("% of communication"),
 	TABLE_COLUMN("overlap_ns", "Overlapped", TABLE_TIME,
-		.help = "time in which computation ran on the same GPU"),
+		.help = "time in which computation ran on the same GPU",
+		TABLE_MEMBER(collective_row, overlap_ns)),
 	TABLE_COLUMN("overlap_pct", "Overlapped %", TABLE_PERCENT,
-		.help = "overlapped time, as a share of the total"),
+		.help = "overlapped time, as a share of the total",
+		TABLE_SHARE(collective_row, overlap_ns, ns)),
 	TABLE_COLUMN("name", "Kernel", TABLE_NAME, .is_kernel = true,
 		TABLE_MEMBER(keyed_stats_row, name)),
 };
@@ -149,12 +151,10 @@ static void fill_table(void *state, struct table *table)
 	histogram_finish(&view->overlaps);
 	total_ns = keyed_stats_total_ns(&view->tally);
 	for (size_t i = 0; i < view->tally.nr_rows; i++) {
-		struct table_cell *cells = keyed_stats_add(&view->tally, i, total_ns, table);
-		uint64_t ns = overlap_ns(view, i);
-		uint64_t row_ns = histogram_sum(&view->tally.times.groups[i]);
+		struct collective_row row = {view->tally.rows[i], overlap_ns(view, i),
+			histogram_sum(&view->tally.times.groups[i])};
 
-		table_set_integer(&cells[OVERLAP], ns);
-		table_set_share(&cells[OVERLAP_SHARE], ns, row_ns);
+		keyed_stats_add(&view->tally, i, total_ns, &row, table);
 	}
 	table_sort(table, "total");
 	view_note_devices(table, &view->input, "");

@@ -229,67 +229,83 @@ static void get_sums(const void *state, uint64_t (*sums)[VIEW_MERGE_SUMS])
 	}
 }
 
-static void fill_keys(uint32_t kind, uint32_t name, struct table_cell *cells)
+static void set_recorder(const void *kind, struct table_cell *cell)
 {
-	table_set_string(&cells[0], kind & COPY_IS_HOST_CALL ? "host calls" : "GPU activities");
-	table_set_string(&cells[1], copy_async(kind));
-	table_set_integer(&cells[2], name);
+	table_set_string(cell,
+		*(const uint32_t *)kind & COPY_IS_HOST_CALL ? "host calls" : "GPU activities");
 }
 
-#define MERGE                                                                          \
-	{                                                                              \
-		.sums = {"total_bytes"}, .keys = {"recorded_by", "async", "name"},     \
-		.kind_mask = COPY_FLAGS, .get_sums = get_sums, .fill_keys = fill_keys, \
-	}
-
-static void fill(
-	const struct copy_view *view, size_t row, double total_ns, struct table_cell *cells)
+static void set_async(const void *kind, struct table_cell *cell)
 {
-	const struct histogram_group *sizes = &view->tally.sizes.groups[row];
-	uint32_t kind = view->tally.rows[row].kind;
-	uint64_t ns = histogram_sum(&view->tally.times.groups[row]);
-
-	keyed_stats_fill(&view->tally, row, total_ns, cells);
-	cells += KEYED_STATS_NR_COLUMNS;
-	table_set_string(&cells[8], copy_async(kind));
-	table_set_string(&cells[9], kind & COPY_IS_HOST_CALL ? "host calls" : "GPU activities");
-	table_set_integer(&cells[10], view->tally.rows[row].untimed);
-	table_set_integer(&cells[11], view->tally.rows[row].name);
-	if (copy_is_bare(kind)) {
-		return;
-	}
-	table_set_string(&cells[5], kind & COPY_IS_SET ? "" : api_copy_name(copy_kind_of(kind)));
-	table_set_string(
-		&cells[6], kind & COPY_IS_SET ? "" : api_memory_name(copy_source_of(kind)));
-	table_set_string(&cells[7], api_memory_name(copy_target_of(kind)));
-	if (!(kind & COPY_IS_HOST_CALL) && !sizes->max) {
-		return; /* no activity copies nothing: the trace does not have the sizes */
-	}
-	table_set_integer(&cells[0], histogram_sum(sizes));
-	if (ns && !(kind & COPY_IS_HOST_CALL) && !view->tally.rows[row].untimed) {
-		table_set_number(&cells[1], rate_of((double)histogram_sum(sizes), ns));
-	}
-	table_set_number(&cells[2], histogram_mean(sizes));
-	table_set_integer(&cells[3], sizes->count ? sizes->min : 0);
-	table_set_integer(&cells[4], sizes->max);
+	table_set_string(cell, copy_async(*(const uint32_t *)kind));
 }
 
-#define COPY_COLUMNS                                                                             \
-	TABLE_COLUMN("total_bytes", "Size", TABLE_SIZE, .help = "sum over the operations"),      \
-		TABLE_COLUMN("bytes_per_s", "Rate", TABLE_RATE, .help = "size divided by time"), \
-		TABLE_COLUMN("avg_bytes", "Avg size", TABLE_MEAN_SIZE),                          \
-		TABLE_COLUMN("min_bytes", "Min size", TABLE_SIZE, .is_wide_only = true),         \
-		TABLE_COLUMN("max_bytes", "Max size", TABLE_SIZE, .is_wide_only = true),         \
-		TABLE_COLUMN("direction", "Direction", TABLE_TEXT, .is_wide_only = true),        \
-		TABLE_COLUMN("source", "From", TABLE_TEXT, .is_wide_only = true),                \
-		TABLE_COLUMN("target", "To", TABLE_TEXT, .is_wide_only = true),                  \
-		TABLE_COLUMN("async", "Async", TABLE_TEXT,                                       \
-			.help = "whether the call was asynchronous"),                            \
-		TABLE_COLUMN("recorded_by", "Recorded by", TABLE_TEXT, .is_wide_only = true,     \
-			.help = "GPU activities, or host calls where none were recorded"),       \
-		TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,            \
-			.help = "operations without a recorded time"),                           \
-		TABLE_COLUMN("name", "Operation", TABLE_NAME)
+#define MERGE                                                                      \
+	{                                                                          \
+		.sums = {"total_bytes"}, .keys = {"recorded_by", "async", "name"}, \
+		.kind_mask = COPY_FLAGS, .get_sums = get_sums,                     \
+	}
+
+/* Sizes without an activity that copies any are unknown: the trace does not have them. */
+struct copy_row {
+	struct keyed_stats_row row;
+	bool has_sizes;
+	uint64_t bytes, rate_ns, min_bytes, max_bytes;
+	double avg_bytes;
+	const char *direction, *source, *target;
+};
+
+static struct copy_row copy_row(const struct copy_view *view, size_t i)
+{
+	const struct keyed_stats_row *row = &view->tally.rows[i];
+	const struct histogram_group *sizes = &view->tally.sizes.groups[i];
+	bool is_call = row->kind & COPY_IS_HOST_CALL, is_set = row->kind & COPY_IS_SET;
+	struct copy_row shown = {.row = *row};
+
+	if (copy_is_bare(row->kind)) {
+		return shown;
+	}
+	shown.direction = is_set ? "" : api_copy_name(copy_kind_of(row->kind));
+	shown.source = is_set ? "" : api_memory_name(copy_source_of(row->kind));
+	shown.target = api_memory_name(copy_target_of(row->kind));
+	shown.has_sizes = is_call || sizes->max;
+	shown.bytes = histogram_sum(sizes);
+	shown.rate_ns = shown.has_sizes && !is_call && !row->untimed
+				? histogram_sum(&view->tally.times.groups[i])
+				: 0;
+	shown.avg_bytes = histogram_mean(sizes);
+	shown.min_bytes = sizes->count ? sizes->min : 0;
+	shown.max_bytes = sizes->max;
+	return shown;
+}
+
+#define COPY_COLUMNS                                                                            \
+	TABLE_COLUMN("total_bytes", "Size", TABLE_SIZE, .help = "sum over the operations",      \
+		TABLE_IF(copy_row, bytes, has_sizes)),                                          \
+		TABLE_COLUMN("bytes_per_s", "Rate", TABLE_RATE, .help = "size divided by time", \
+			TABLE_PER_SECOND(copy_row, bytes, rate_ns)),                            \
+		TABLE_COLUMN("avg_bytes", "Avg size", TABLE_MEAN_SIZE,                          \
+			TABLE_IF(copy_row, avg_bytes, has_sizes)),                              \
+		TABLE_COLUMN("min_bytes", "Min size", TABLE_SIZE, .is_wide_only = true,         \
+			TABLE_IF(copy_row, min_bytes, has_sizes)),                              \
+		TABLE_COLUMN("max_bytes", "Max size", TABLE_SIZE, .is_wide_only = true,         \
+			TABLE_IF(copy_row, max_bytes, has_sizes)),                              \
+		TABLE_COLUMN("direction", "Direction", TABLE_TEXT, .is_wide_only = true,        \
+			TABLE_MEMBER(copy_row, direction)),                                     \
+		TABLE_COLUMN("source", "From", TABLE_TEXT, .is_wide_only = true,                \
+			TABLE_MEMBER(copy_row, source)),                                        \
+		TABLE_COLUMN("target", "To", TABLE_TEXT, .is_wide_only = true,                  \
+			TABLE_MEMBER(copy_row, target)),                                        \
+		TABLE_COLUMN("async", "Async", TABLE_TEXT,                                      \
+			TABLE_SET(keyed_stats_row, kind, set_async),                            \
+			.help = "whether the call was asynchronous"),                           \
+		TABLE_COLUMN("recorded_by", "Recorded by", TABLE_TEXT, .is_wide_only = true,    \
+			.help = "GPU activities, or host calls where none were recorded",       \
+			TABLE_SET(keyed_stats_row, kind, set_recorder)),                        \
+		TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,           \
+			.help = "operations without a recorded time",                           \
+			TABLE_MEMBER(keyed_stats_row, untimed)),                                \
+		TABLE_COLUMN("name", "Operation", TABLE_NAME, TABLE_MEMBER(keyed_stats_row, name))
 static const struct table_column copy_columns[] = {
 	KEYED_STATS_COLUMNS("% of copy time"), COPY_COLUMNS};
 static const struct table_column set_columns[] = {
@@ -303,7 +319,9 @@ static void fill_table(void *state, struct table *table)
 	keyed_stats_finish(&view->tally);
 	total_ns = keyed_stats_total_ns(&view->tally);
 	for (size_t i = 0; i < view->tally.nr_rows; i++) {
-		fill(view, i, total_ns, table_add_row(table));
+		struct copy_row row = copy_row(view, i);
+
+		keyed_stats_add(&view->tally, i, total_ns, &row, table);
 	}
 	view_note_devices(table, &view->input,
 		view->has_host_calls ? "Rows marked 'host call' show the times of calls." : "");

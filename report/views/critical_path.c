@@ -167,11 +167,6 @@ static void end(void *context, struct process *process, const struct phases *pha
 
 /* ---- the table ---- */
 
-enum column {
-	KIND = KEYED_STATS_NR_COLUMNS,
-	NAME,
-};
-
 struct order {
 	size_t row;
 	unsigned __int128 sum;
@@ -187,36 +182,38 @@ static int by_sum(const void *a, const void *b)
 	return x->row < y->row ? -1 : 1;
 }
 
-static void fill(const struct critical_view *view, const struct keyed_stats *tally, size_t row,
-	uint32_t name, struct table_cell *cells)
-{
-	const char *kind = critical_kind_names[tally->rows[row].kind];
+struct path_row {
+	struct keyed_stats_times times;
+	const char *kind;
+	uint32_t name;
+};
 
-	keyed_stats_fill(tally, row, (double)view->whole_ns, cells);
-	table_set_text(&cells[KIND], kind, strlen(kind));
-	table_set_integer(&cells[NAME], name);
+static void add_row(const struct critical_view *view, const struct keyed_stats *tally, size_t row,
+	uint32_t name, struct table *table)
+{
+	table_add(table, &(struct path_row){keyed_stats_times(tally, row, (double)view->whole_ns),
+				 critical_kind_names[tally->rows[row].kind], name});
 }
 
 /* Those that are not worth a line each. */
 static void add_others(const struct critical_view *view, const struct order *order, size_t nr,
 	uint32_t kind, struct table *table)
 {
-	struct table_cell *cells = table_add_row(table);
+	static const struct histogram_group none;
+	struct path_row row = {keyed_stats_times_of(&none, 0, 0, 0), critical_kind_names[kind], 0};
 	unsigned __int128 sum = 0;
-	uint64_t count = 0;
 	char text[48];
 	int length = snprintf(text, sizeof(text), "(%zu others)", nr);
 
 	for (size_t i = 0; i < nr; i++) {
 		sum += order[i].sum;
-		count += view->names.times.groups[order[i].row].count;
+		row.times.calls += view->names.times.groups[order[i].row].count;
 	}
+	row.times.share_pct = 100 * (double)sum / (double)view->whole_ns;
+	row.times.total_ns = (uint64_t)sum;
+	row.name = string_pool_intern(text, (size_t)length);
+	table_add(table, &row);
 	table_set_level(table, 1);
-	table_set_number(&cells[0], 100 * (double)sum / (double)view->whole_ns);
-	table_set_integer(&cells[1], (uint64_t)sum);
-	table_set_integer(&cells[2], count);
-	table_set_text(&cells[KIND], critical_kind_names[kind], strlen(critical_kind_names[kind]));
-	table_set_integer(&cells[NAME], string_pool_intern(text, (size_t)length));
 }
 
 static void add_names(const struct critical_view *view, uint32_t kind, struct table *table)
@@ -233,8 +230,7 @@ static void add_names(const struct critical_view *view, uint32_t kind, struct ta
 	qsort(order, nr, sizeof(*order), by_sum);
 	nr_shown = view->has_all_names || nr <= NR_NAMES ? nr : NR_NAMES;
 	for (size_t i = 0; i < nr_shown; i++) {
-		fill(view, names, order[i].row, names->rows[order[i].row].name,
-			table_add_row(table));
+		add_row(view, names, order[i].row, names->rows[order[i].row].name, table);
 		table_set_level(table, 1);
 	}
 	if (nr_shown < nr) {
@@ -301,19 +297,24 @@ static void add_note(const struct critical_view *view, struct table *table)
 }
 
 static const struct table_column columns[] = {
-	TABLE_COLUMN("share_pct", "% of steps", TABLE_PERCENT), /* as keyed_stats_fill has them */
-	TABLE_COLUMN("total_ns", "Total", TABLE_TIME),
-	TABLE_COLUMN("segments", "Segments", TABLE_COUNT, .help = "segments of the path"),
-	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
-	TABLE_COLUMN("median_ns", "Med", TABLE_MEAN_TIME),
-	TABLE_COLUMN("p99_ns", "p99", TABLE_TIME, .is_wide_only = true),
-	TABLE_COLUMN("min_ns", "Min", TABLE_TIME, .is_wide_only = true),
-	TABLE_COLUMN("max_ns", "Max", TABLE_TIME),
-	TABLE_COLUMN("stddev_ns", "StdDev", TABLE_MEAN_TIME, .is_wide_only = true),
+	TABLE_COLUMN(
+		"share_pct", "% of steps", TABLE_PERCENT, TABLE_MEMBER(path_row, times.share_pct)),
+	TABLE_COLUMN("total_ns", "Total", TABLE_TIME, TABLE_MEMBER(path_row, times.total_ns)),
+	TABLE_COLUMN("segments", "Segments", TABLE_COUNT, .help = "segments of the path",
+		TABLE_MEMBER(path_row, times.calls)),
+	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME, TABLE_MEMBER(path_row, times.avg_ns)),
+	TABLE_COLUMN("median_ns", "Med", TABLE_MEAN_TIME, TABLE_MEMBER(path_row, times.median_ns)),
+	TABLE_COLUMN("p99_ns", "p99", TABLE_TIME, .is_wide_only = true,
+		TABLE_MEMBER(path_row, times.p99_ns)),
+	TABLE_COLUMN("min_ns", "Min", TABLE_TIME, .is_wide_only = true,
+		TABLE_MEMBER(path_row, times.min_ns)),
+	TABLE_COLUMN("max_ns", "Max", TABLE_TIME, TABLE_MEMBER(path_row, times.max_ns)),
+	TABLE_COLUMN("stddev_ns", "StdDev", TABLE_MEAN_TIME, .is_wide_only = true,
+		TABLE_MEMBER(path_row, times.stddev_ns)),
 	TABLE_COLUMN("kind", "Kind", TABLE_TEXT, .is_wide_only = true,
-		.help = "host, launch, stream or wait"),
+		.help = "host, launch, stream or wait", TABLE_MEMBER(path_row, kind)),
 	TABLE_COLUMN("name", "Segment", TABLE_NAME, .is_kernel = true,
-		.help = "what the path runs through"),
+		.help = "what the path runs through", TABLE_MEMBER(path_row, name)),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -338,8 +339,8 @@ static void fill_table(void *state, struct table *table)
 		uint32_t kind = view->kinds.rows[order[i].row].kind;
 		const char *text = critical_kind_names[kind];
 
-		fill(view, &view->kinds, order[i].row, string_pool_intern(text, strlen(text)),
-			table_add_row(table));
+		add_row(view, &view->kinds, order[i].row, string_pool_intern(text, strlen(text)),
+			table);
 		add_names(view, kind, table);
 	}
 	add_note(view, table);

@@ -129,39 +129,15 @@ static void end_ops(void *context, struct process *process, const struct phases 
 
 /* ---- the table ---- */
 
-enum column {
-	PID,
-	PARENT,
-	ROLE,
-	WORKER,
-	SPAN,
-	CPU,
-	BUSY,
-	OPS,
-	BATCHES,
-	WAIT, /* total, avg, max, min */
-	SHARE = WAIT + 4,
+struct shown_row {
+	struct row row;
+	uint32_t pid;
+	uint64_t parent;
+	const char *role;
+	int64_t worker;
+	uint64_t span_ns;
+	uint64_t busy_whole_ns; /* the span, 0 for a loop, whose share is unknown */
 };
-
-static void fill(const struct process *process, const struct row *row, struct table_cell *cells)
-{
-	uint64_t span_ns =
-		process->first_ns <= process->last_ns ? process->last_ns - process->first_ns : 0;
-
-	table_set_integer(&cells[PID], process->pid);
-	table_set_integer(&cells[SPAN], span_ns);
-	if (row->has_cpu) {
-		table_set_integer(&cells[CPU], row->cpu_ns);
-	}
-	table_set_integer(&cells[OPS], row->op_ns);
-	if (!row->has_loop) {
-		table_set_share(&cells[BUSY], row->op_ns, span_ns);
-		return;
-	}
-	table_set_integer(&cells[BATCHES], row->waits.nr);
-	min_max_sum_fill(&row->waits, &cells[WAIT]);
-	table_set_share(&cells[SHARE], row->wait_ticks, row->step_ticks);
-}
 
 static void add_rows(const struct data_loading_view *view, struct table *table)
 {
@@ -175,50 +151,68 @@ static void add_rows(const struct data_loading_view *view, struct table *table)
 		bool is_loop = view->rows[i].has_loop;
 		bool is_child = members[i].link != PROCESS_TREE_NONE &&
 				view->rows[members[i].parent].has_loop;
-		struct table_cell *cells;
+		uint64_t span_ns = all[i]->first_ns <= all[i]->last_ns
+					   ? all[i]->last_ns - all[i]->first_ns
+					   : 0;
+		struct shown_row shown;
 
 		if (!is_loop && !is_child && number < 0) {
 			continue;
 		}
-		cells = table_add_row(table);
-		fill(all[i], &view->rows[i], cells);
-		table_set_string(&cells[ROLE], is_loop	     ? "loop"
-					       : number >= 0 ? "loader worker"
-							     : "started by the loop");
-		if (number >= 0) {
-			table_set_integer(&cells[WORKER], (uint64_t)number);
+		shown = (struct shown_row){.row = view->rows[i],
+			.pid = all[i]->pid,
+			.parent = !is_loop && is_child ? all[members[i].parent]->pid : UINT64_MAX,
+			.role = is_loop	      ? "loop"
+				: number >= 0 ? "loader worker"
+					      : "started by the loop",
+			.worker = number >= 0 ? number : -1,
+			.span_ns = span_ns,
+			.busy_whole_ns = is_loop ? 0 : span_ns};
+		if (!is_loop) {
+			shown.row.waits.nr = shown.row.step_ticks = 0;
 		}
-		if (!is_loop && is_child) {
-			table_set_integer(&cells[PARENT], all[members[i].parent]->pid);
-		}
+		table_add(table, &shown);
 	}
 	free(members);
 }
 
 static const struct table_column columns[] = {
-	TABLE_COLUMN("pid", "PID", TABLE_ID),
-	TABLE_COLUMN("parent", "Loop", TABLE_ID, .help = "process ID of the training loop"),
+	TABLE_COLUMN("pid", "PID", TABLE_ID, TABLE_MEMBER(shown_row, pid)),
+	TABLE_COLUMN("parent", "Loop", TABLE_ID, .help = "process ID of the training loop",
+		TABLE_MEMBER(shown_row, parent)),
 	TABLE_COLUMN("role", "Role", TABLE_TEXT,
-		.help = "loop, loader worker, or another process that the loop started"),
+		.help = "loop, loader worker, or another process that the loop started",
+		TABLE_MEMBER(shown_row, role)),
 	TABLE_COLUMN("worker", "Worker", TABLE_ID,
-		.help = "number that PyTorch or Paddle gave the worker"),
-	TABLE_COLUMN("span_ns", "Span", TABLE_TIME, .help = "from the first event to the last"),
+		.help = "number that PyTorch or Paddle gave the worker",
+		TABLE_MEMBER(shown_row, worker)),
+	TABLE_COLUMN("span_ns", "Span", TABLE_TIME, .help = "from the first event to the last",
+		TABLE_MEMBER(shown_row, span_ns)),
 	TABLE_COLUMN("cpu_ns", "CPU time", TABLE_TIME, .is_minor = true,
-		.help = "CPU time since the start of the process, from samples"),
+		.help = "CPU time since the start of the process, from samples",
+		TABLE_IF(shown_row, row.cpu_ns, row.has_cpu)),
 	TABLE_COLUMN("busy_pct", "% of span in operators", TABLE_PERCENT,
-		.help = "operators, as a share of the span; can exceed 100 with several threads"),
+		.help = "operators, as a share of the span; can exceed 100 with several threads",
+		TABLE_SHARE(shown_row, row.op_ns, busy_whole_ns)),
 	TABLE_COLUMN("operators_ns", "Operators", TABLE_TIME, .is_minor = true,
-		.help = "time in operators of all threads, without waits"),
-	TABLE_COLUMN("batches", "Batches", TABLE_COUNT, .help = "batches that the loop received"),
-	TABLE_COLUMN("wait_ns", "Waiting", TABLE_TIME, .help = "time in __next__ of the loader"),
+		.help = "time in operators of all threads, without waits",
+		TABLE_MEMBER(shown_row, row.op_ns)),
+	TABLE_COLUMN("batches", "Batches", TABLE_COUNT, .help = "batches that the loop received",
+		TABLE_IF(shown_row, row.waits.nr, row.has_loop)),
+	TABLE_COLUMN("wait_ns", "Waiting", TABLE_TIME, .help = "time in __next__ of the loader",
+		TABLE_IF(shown_row, row.waits.sum, row.has_loop)),
 	TABLE_COLUMN("wait_avg_ns", "Avg wait", TABLE_MEAN_TIME, .is_minor = true,
-		.help = "mean wait for a batch"),
+		.help = "mean wait for a batch",
+		TABLE_MEAN(shown_row, row.waits.sum, row.waits.nr)),
 	TABLE_COLUMN("wait_max_ns", "Max wait", TABLE_TIME, .is_minor = true,
-		.help = "longest wait for a batch"),
+		.help = "longest wait for a batch",
+		TABLE_IF(shown_row, row.waits.max, row.waits.nr)),
 	TABLE_COLUMN("wait_min_ns", "Min wait", TABLE_TIME, .is_minor = true,
-		.help = "shortest wait for a batch"),
+		.help = "shortest wait for a batch",
+		TABLE_IF(shown_row, row.waits.min, row.waits.nr)),
 	TABLE_COLUMN("wait_pct", "% of steps", TABLE_PERCENT,
-		.help = "waiting in the steps that count, as a share of these"),
+		.help = "waiting in the steps that count, as a share of these",
+		TABLE_SHARE(shown_row, row.wait_ticks, row.step_ticks)),
 };
 
 static void fill_table(void *state, struct table *table)

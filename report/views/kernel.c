@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels by name: times on the device, or of the launches where there are no device records. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,16 +231,6 @@ static void end(void *context, struct process *process)
 	}
 }
 
-enum column {
-	UNTIMED = KEYED_STATS_NR_COLUMNS,
-	BLOCKS,
-	OCCUPANCY,
-	LIMIT,
-	TENSOR,
-	NAME,
-	NR_COLUMNS,
-};
-
 static const struct occupancy_mean *mean_of(const struct kernel_view *view, size_t group)
 {
 	static const struct occupancy_mean none;
@@ -247,54 +238,62 @@ static const struct occupancy_mean *mean_of(const struct kernel_view *view, size
 	return group < view->nr_means ? &view->means[group] : &none;
 }
 
-static void fill_use(const struct kernel_view *view, size_t row, struct table_cell *cells)
-{
-	const struct occupancy_mean *mean = mean_of(view, row);
-	const char *use = tensor_use_names[tensor_use_of(view->kernels.rows[row].name)];
-	uint8_t limits = occupancy_mean_limits(mean);
-	double value;
+struct kernel_row {
+	struct keyed_stats_row row;
+	double blocks, occupancy_pct;
+	uint32_t limit;
+	const char *tensor;
+};
 
-	if (occupancy_mean_blocks(mean, &value)) {
-		table_set_number(&cells[BLOCKS], value);
+static struct kernel_row kernel_row(const struct kernel_view *view, size_t group)
+{
+	const struct occupancy_mean *mean = mean_of(view, group);
+	uint8_t limits = occupancy_mean_limits(mean);
+	struct kernel_row row = {.row = view->kernels.rows[group],
+		.limit = limits ? occupancy_limit_name(limits) : UINT32_MAX,
+		.tensor = tensor_use_names[tensor_use_of(view->kernels.rows[group].name)]};
+
+	if (!occupancy_mean_blocks(mean, &row.blocks)) {
+		row.blocks = NAN;
 	}
-	if (occupancy_mean_percent(mean, view->input.is_of_plugin, &value)) {
-		table_set_number(&cells[OCCUPANCY], value);
+	if (!occupancy_mean_percent(mean, view->input.is_of_plugin, &row.occupancy_pct)) {
+		row.occupancy_pct = NAN;
 	}
-	if (limits) {
-		table_set_integer(&cells[LIMIT], occupancy_limit_name(limits));
-	}
-	table_set_string(&cells[TENSOR], use);
+	return row;
 }
 
-static const struct table_column columns[NR_COLUMNS] = {
+static const struct table_column columns[] = {
 	KEYED_STATS_COLUMNS("% of kernel time"),
-	[UNTIMED] = TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,
+	TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,
 		.help = "launches without a recorded time", TABLE_MEMBER(keyed_stats_row, untimed)),
-	[BLOCKS] = TABLE_COLUMN("blocks_per_sm", "Blocks per SM", TABLE_NUMBER,
-		.is_wide_only = true, .help = "mean blocks of the grid per multiprocessor"),
-	[OCCUPANCY] = TABLE_COLUMN("occupancy_pct", "Est. achieved occupancy %", TABLE_PERCENT,
-		.help = "estimated achieved occupancy, mean weighted by time"),
-	[LIMIT] = TABLE_COLUMN("limit", "Limit", TABLE_NAME, .is_wide_only = true,
-		.help = "what limits the occupancy"),
-	[TENSOR] = TABLE_COLUMN("tensor_cores", "Tensor cores", TABLE_TEXT, .is_wide_only = true,
-		.help = "whether the name is that of a tensor core kernel"),
-	[NAME] = TABLE_COLUMN("name", "Kernel", TABLE_NAME, .is_kernel = true,
+	TABLE_COLUMN("blocks_per_sm", "Blocks per SM", TABLE_NUMBER, .is_wide_only = true,
+		.help = "mean blocks of the grid per multiprocessor",
+		TABLE_MEMBER(kernel_row, blocks)),
+	TABLE_COLUMN("occupancy_pct", "Est. achieved occupancy %", TABLE_PERCENT,
+		.help = "estimated achieved occupancy, mean weighted by time",
+		TABLE_MEMBER(kernel_row, occupancy_pct)),
+	TABLE_COLUMN("limit", "Limit", TABLE_NAME, .is_wide_only = true,
+		.help = "what limits the occupancy", TABLE_MEMBER(kernel_row, limit)),
+	TABLE_COLUMN("tensor_cores", "Tensor cores", TABLE_TEXT, .is_wide_only = true,
+		.help = "whether the name is that of a tensor core kernel",
+		TABLE_MEMBER(kernel_row, tensor)),
+	TABLE_COLUMN("name", "Kernel", TABLE_NAME, .is_kernel = true,
 		TABLE_MEMBER(keyed_stats_row, name)),
 };
 
 static void fill_kernels(const struct kernel_view *view, struct table *table)
 {
 	const struct keyed_stats *tally = &view->kernels;
-	double total_ns = keyed_stats_total_ns(tally), unused;
+	double total_ns = keyed_stats_total_ns(tally);
 	bool has_occupancy = false;
 
 	for (size_t i = 0; i < tally->nr_rows; i++) {
-		struct table_cell *cells = keyed_stats_add(tally, i, total_ns, table);
+		struct kernel_row row = kernel_row(view, i);
 
-		has_occupancy |= occupancy_mean_percent(mean_of(view, i), false, &unused);
-		fill_use(view, i, cells);
+		has_occupancy |= !isnan(row.occupancy_pct);
+		keyed_stats_add(tally, i, total_ns, &row, table);
 	}
-	table->columns[OCCUPANCY].is_wide_only = !has_occupancy;
+	table_set_wide(table, "occupancy", !has_occupancy);
 }
 
 /* Where no process has device records. */
@@ -311,7 +310,7 @@ static void fill_launches(const struct kernel_view *view, struct table *table)
 
 	table_set_columns(table, launch_columns, KEYED_STATS_NR_COLUMNS + 1);
 	for (size_t i = 0; i < tally->nr_rows; i++) {
-		keyed_stats_add(tally, i, total_ns, table);
+		keyed_stats_add(tally, i, total_ns, NULL, table);
 	}
 }
 

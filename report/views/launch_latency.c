@@ -121,38 +121,27 @@ static void end(void *context, struct process *process, const struct phases *pha
 	put_pending(context);
 }
 
-enum column {
-	CALL_AVG = KEYED_STATS_NR_COLUMNS,
-	WORK_AVG,
-	SHORT,
-	LONG_CALLS,
-	LATE,
+struct latency_row {
+	struct keyed_stats_row row;
+	struct launch_extra extra;
+	uint64_t nr;
 };
-
-static void add_row(
-	struct launch_latency_view *view, size_t i, double total_ns, struct table *table)
-{
-	const struct launch_extra *extra = &view->extras[i];
-	double count = (double)view->tally.times.groups[i].count;
-	struct table_cell *cells = keyed_stats_add(&view->tally, i, total_ns, table);
-
-	table_set_number(&cells[CALL_AVG], (double)extra->call_ns / count);
-	table_set_number(&cells[WORK_AVG], (double)extra->work_ns / count);
-	table_set_integer(&cells[SHORT], extra->nr_short);
-	table_set_integer(&cells[LONG_CALLS], extra->nr_long_calls);
-	table_set_integer(&cells[LATE], extra->nr_late);
-}
 
 static const struct table_column columns[] = {
 	KEYED_STATS_COLUMNS("% of delay"),
 	TABLE_COLUMN("call_avg_ns", "Call avg", TABLE_MEAN_TIME,
-		.help = "mean time of the launching call"),
+		.help = "mean time of the launching call",
+		TABLE_MEAN(latency_row, extra.call_ns, nr)),
 	TABLE_COLUMN("activity_avg_ns", "Activity avg", TABLE_MEAN_TIME,
-		.help = "mean time of what it launched"),
+		.help = "mean time of what it launched",
+		TABLE_MEAN(latency_row, extra.work_ns, nr)),
 	TABLE_COLUMN("short", "Short", TABLE_COUNT,
-		.help = "activities that are shorter than their call"),
-	TABLE_COLUMN("long_calls", "Long calls", TABLE_COUNT, .help = "calls longer than 50 us"),
-	TABLE_COLUMN("late", "Late", TABLE_COUNT, .help = "delays longer than 100 us"),
+		.help = "activities that are shorter than their call",
+		TABLE_MEMBER(latency_row, extra.nr_short)),
+	TABLE_COLUMN("long_calls", "Long calls", TABLE_COUNT, .help = "calls longer than 50 us",
+		TABLE_MEMBER(latency_row, extra.nr_long_calls)),
+	TABLE_COLUMN("late", "Late", TABLE_COUNT, .help = "delays longer than 100 us",
+		TABLE_MEMBER(latency_row, extra.nr_late)),
 	TABLE_COLUMN("name", "Launched", TABLE_NAME, .is_kernel = true,
 		.help = "kernel, copy, memset or graph", TABLE_MEMBER(keyed_stats_row, name)),
 };
@@ -165,7 +154,10 @@ static void fill_table(void *state, struct table *table)
 	keyed_stats_finish(&view->tally);
 	total_ns = keyed_stats_total_ns(&view->tally);
 	for (size_t i = 0; i < view->tally.nr_rows; i++) {
-		add_row(view, i, total_ns, table);
+		struct latency_row row = {
+			view->tally.rows[i], view->extras[i], view->tally.times.groups[i].count};
+
+		keyed_stats_add(&view->tally, i, total_ns, &row, table);
 	}
 	table_sort(table, "total");
 	if (view->nr_without_call) {

@@ -123,26 +123,39 @@ static void on_replay(void *context, const struct op *op)
 	}
 }
 
-enum column { CALLS, CPU, RATIO = CPU + 4, GPU, GPU_RATIO = GPU + 4, BYTES, NAME };
+struct shown_row {
+	struct event_row event;
+	struct step_times share;
+	uint64_t bytes;
+};
 
 static const struct table_column columns[] = {
-	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(event_row, both.nr)),
-	[CPU] = TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME),
-	TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME),
-	TABLE_COLUMN("max_ns", "CPU max", TABLE_TIME, .is_minor = true),
-	TABLE_COLUMN("min_ns", "CPU min", TABLE_TIME, .is_minor = true),
-	[RATIO] = TABLE_COLUMN("ratio_pct", "% of steps", TABLE_PERCENT, .is_wide_only = true,
-		.help = "CPU time in the steps that count, as a share of them"),
-	[GPU] = TABLE_COLUMN(
-		"gpu_total_ns", "GPU total", TABLE_TIME, .help = "sum of the copies and memsets"),
-	TABLE_COLUMN("gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME),
-	TABLE_COLUMN("gpu_max_ns", "GPU max", TABLE_TIME, .is_minor = true),
-	TABLE_COLUMN("gpu_min_ns", "GPU min", TABLE_TIME, .is_minor = true),
-	[GPU_RATIO] = TABLE_COLUMN("gpu_ratio_pct", "% of GPU in steps", TABLE_PERCENT,
-		.is_wide_only = true,
-		.help = "GPU time launched in these steps, as a share of all that"),
-	[BYTES] = TABLE_COLUMN("total_bytes", "Size", TABLE_SIZE),
-	[NAME] = TABLE_COLUMN("name", "Operation", TABLE_NAME, TABLE_MEMBER(event_row, key.name)),
+	TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(shown_row, event.both.nr)),
+	TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME,
+		TABLE_IF(shown_row, event.cpu.sum, event.cpu.nr)),
+	TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME,
+		TABLE_MEAN(shown_row, event.cpu.sum, event.cpu.nr)),
+	TABLE_COLUMN("max_ns", "CPU max", TABLE_TIME, .is_minor = true,
+		TABLE_IF(shown_row, event.cpu.max, event.cpu.nr)),
+	TABLE_COLUMN("min_ns", "CPU min", TABLE_TIME, .is_minor = true,
+		TABLE_IF(shown_row, event.cpu.min, event.cpu.nr)),
+	TABLE_COLUMN("ratio_pct", "% of steps", TABLE_PERCENT, .is_wide_only = true,
+		.help = "CPU time in the steps that count, as a share of them",
+		TABLE_SHARE(shown_row, share.cpu_ns, share.steps_ns)),
+	TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME,
+		.help = "sum of the copies and memsets",
+		TABLE_IF(shown_row, event.gpu.sum, event.gpu.nr)),
+	TABLE_COLUMN("gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME,
+		TABLE_MEAN(shown_row, event.gpu.sum, event.gpu.nr)),
+	TABLE_COLUMN("gpu_max_ns", "GPU max", TABLE_TIME, .is_minor = true,
+		TABLE_IF(shown_row, event.gpu.max, event.gpu.nr)),
+	TABLE_COLUMN("gpu_min_ns", "GPU min", TABLE_TIME, .is_minor = true,
+		TABLE_IF(shown_row, event.gpu.min, event.gpu.nr)),
+	TABLE_COLUMN("gpu_ratio_pct", "% of GPU in steps", TABLE_PERCENT, .is_wide_only = true,
+		.help = "GPU time launched in these steps, as a share of all that",
+		TABLE_SHARE(shown_row, share.gpu_ns, share.steps_gpu_ns)),
+	TABLE_COLUMN("total_bytes", "Size", TABLE_SIZE, TABLE_MEMBER(shown_row, bytes)),
+	TABLE_COLUMN("name", "Operation", TABLE_NAME, TABLE_MEMBER(shown_row, event.key.name)),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -152,21 +165,12 @@ static void fill_table(void *state, struct table *table)
 	for (size_t i = 0; i < view->tree.nr_rows; i++) {
 		const struct event_row *row = view->tree.rows[i];
 		const uint64_t *bytes = idmap_get(&view->bytes, row->number);
-		struct table_cell *cells = table_add(table, row);
-		struct table_cell cpu = {0}, gpu = {0};
+		struct shown_row shown = {*row, step_share_times(&view->share, row->number),
+			bytes ? *bytes : UINT64_MAX};
 
-		step_share_fill(&view->share, row->number, &cpu, &gpu);
-		if (row->cpu.nr) {
-			min_max_sum_fill(&row->cpu, &cells[CPU]);
-			cells[RATIO] = cpu;
-		}
-		if (row->gpu.nr) {
-			min_max_sum_fill(&row->gpu, &cells[GPU]);
-			cells[GPU_RATIO] = gpu;
-		}
-		if (bytes) {
-			table_set_integer(&cells[BYTES], *bytes);
-		}
+		shown.share.steps_ns = row->cpu.nr ? shown.share.steps_ns : 0;
+		shown.share.steps_gpu_ns = row->gpu.nr ? shown.share.steps_gpu_ns : 0;
+		table_add(table, &shown);
 	}
 	view_note_devices(table, &view->input, "The view memcpy has the copies by their calls.");
 	if (view->nr_without_call) {

@@ -176,41 +176,30 @@ static void end(void *context, struct process *process, const struct phases *pha
 	counted_steps_fini(&counted);
 }
 
-enum column {
-	NAME,
-	CALLS,
-	CPU, /* total, avg, max, min */
-	RATIO = CPU + 4,
-	GPU,
-	GPU_RATIO = GPU + 4,
-	NR_COLUMNS,
+struct phase_row {
+	const char *name;
+	uint64_t calls;
+	struct min_max_sum cpu, gpu;
+	bool has_gpu;
+	uint64_t steps_ns, gpu_steps_ns;
 };
 
 static void add_row(struct table *table, const struct model *model, const char *name,
-	const struct min_max_sum *cpu, const struct min_max_sum *gpu)
+	uint64_t calls, const struct min_max_sum *cpu, const struct min_max_sum *gpu)
 {
-	struct table_cell *cells = table_add_row(table);
-
-	table_set_string(&cells[NAME], name);
-	if (cpu->nr || !cpu->sum) {
-		table_set_integer(&cells[CALLS], cpu->nr);
-	}
-	min_max_sum_fill(cpu, &cells[CPU]);
-	table_set_share(&cells[RATIO], cpu->sum, model->steps.sum);
-	if (model->has_gpu) {
-		min_max_sum_fill(gpu, &cells[GPU]);
-	}
-	if (model->has_gpu && model->gpu_steps.sum) {
-		table_set_number(
-			&cells[GPU_RATIO], 100 * (double)gpu->sum / (double)model->gpu_steps.sum);
-	}
+	table_add(table, &(struct phase_row){.name = name,
+				 .calls = calls,
+				 .cpu = *cpu,
+				 .gpu = *gpu,
+				 .has_gpu = model->has_gpu,
+				 .steps_ns = model->steps.sum,
+				 .gpu_steps_ns = model->has_gpu ? model->gpu_steps.sum : 0});
 }
 
 /* Adds the time outside of all phases. Its parts were not counted, so only the sums are known. */
 static void add_others(struct table *table, const struct model *model)
 {
 	struct min_max_sum cpu = {.sum = model->steps.sum}, gpu = {.sum = model->gpu_steps.sum};
-	struct table_cell *cells;
 
 	for (unsigned int k = 0; k < PHASE_OTHERS; k++) {
 		uint64_t used = model->phases_ns[k];
@@ -218,27 +207,33 @@ static void add_others(struct table *table, const struct model *model)
 		cpu.sum -= used < cpu.sum ? used : cpu.sum;
 		gpu.sum -= model->gpu[k].sum < gpu.sum ? model->gpu[k].sum : gpu.sum;
 	}
-	add_row(table, model, phase_names[PHASE_OTHERS], &cpu, &gpu);
-	cells = &table->cells[(table->nr_rows - 1) * table->nr_columns];
-	cells[CALLS].is_known = false;
+	add_row(table, model, phase_names[PHASE_OTHERS], UINT64_MAX, &cpu, &gpu);
 }
 
 static const struct table_column columns[] = {
-	TABLE_COLUMN("name", "Phase", TABLE_TEXT),
-	TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
-	TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME),
-	TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME),
-	TABLE_COLUMN("max_ns", "CPU max", TABLE_TIME, .is_minor = true),
-	TABLE_COLUMN("min_ns", "CPU min", TABLE_TIME, .is_minor = true),
+	TABLE_COLUMN("name", "Phase", TABLE_TEXT, TABLE_MEMBER(phase_row, name)),
+	TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(phase_row, calls)),
+	TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME, TABLE_MEMBER(phase_row, cpu.sum)),
+	TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME, TABLE_MEAN(phase_row, cpu.sum, cpu.nr)),
+	TABLE_COLUMN("max_ns", "CPU max", TABLE_TIME, .is_minor = true,
+		TABLE_IF(phase_row, cpu.max, cpu.nr)),
+	TABLE_COLUMN("min_ns", "CPU min", TABLE_TIME, .is_minor = true,
+		TABLE_IF(phase_row, cpu.min, cpu.nr)),
 	TABLE_COLUMN("ratio_pct", "% of steps", TABLE_PERCENT,
-		.help = "CPU total, as a share of the steps"),
+		.help = "CPU total, as a share of the steps",
+		TABLE_SHARE(phase_row, cpu.sum, steps_ns)),
 	TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME,
-		.help = "sum of the GPU activities that the phase launched"),
-	TABLE_COLUMN("gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME, .is_minor = true),
-	TABLE_COLUMN("gpu_max_ns", "GPU max", TABLE_TIME, .is_minor = true),
-	TABLE_COLUMN("gpu_min_ns", "GPU min", TABLE_TIME, .is_minor = true),
+		.help = "sum of the GPU activities that the phase launched",
+		TABLE_IF(phase_row, gpu.sum, has_gpu)),
+	TABLE_COLUMN("gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME, .is_minor = true,
+		TABLE_MEAN(phase_row, gpu.sum, gpu.nr)),
+	TABLE_COLUMN("gpu_max_ns", "GPU max", TABLE_TIME, .is_minor = true,
+		TABLE_IF(phase_row, gpu.max, gpu.nr)),
+	TABLE_COLUMN("gpu_min_ns", "GPU min", TABLE_TIME, .is_minor = true,
+		TABLE_IF(phase_row, gpu.min, gpu.nr)),
 	TABLE_COLUMN("gpu_ratio_pct", "% of GPU total", TABLE_PERCENT,
-		.help = "GPU total, as a share of that of the steps"),
+		.help = "GPU total, as a share of that of the steps",
+		TABLE_SHARE(phase_row, gpu.sum, gpu_steps_ns)),
 };
 
 static char *figure_json(const struct model_view *view)
@@ -270,21 +265,24 @@ static void fill_table(void *state, struct table *table)
 	struct model_view *view = state;
 	const struct model *model = view->loops.nr_processes ? &view->loops : &view->others;
 
-	for (unsigned int i = GPU; i < NR_COLUMNS; i++) {
-		table->columns[i].is_wide_only = !model->has_gpu;
+	for (unsigned int i = 0; i < table->nr_columns; i++) {
+		if (strncmp(table->columns[i].key, "gpu_", 4) == 0) {
+			table->columns[i].is_wide_only = !model->has_gpu;
+		}
 	}
 	if (!model->nr_processes) {
 		return;
 	}
 	table->figure_json = figure_json(view);
-	add_row(table, model, model->has_steps ? "ProfileStep" : "(no steps)", &model->steps,
-		&model->gpu_steps);
+	add_row(table, model, model->has_steps ? "ProfileStep" : "(no steps)", model->steps.nr,
+		&model->steps, &model->gpu_steps);
 	for (unsigned int k = 0; k < PHASE_OTHERS; k++) {
 		struct min_max_sum cpu = model->phases[k];
 
 		if (model->is_training || cpu.nr) {
 			cpu.sum = model->phases_ns[k];
-			add_row(table, model, phase_names[k], &cpu, &model->gpu[k]);
+			add_row(table, model, phase_names[k],
+				cpu.nr || !cpu.sum ? cpu.nr : UINT64_MAX, &cpu, &model->gpu[k]);
 		}
 	}
 	add_others(table, model);

@@ -60,21 +60,20 @@ static void end(void *context, struct process *process)
 	view->ranges = NULL;
 }
 
-static const char *view_nvtx_style(uint32_t op)
+static void set_style(const void *kind, struct table_cell *cell)
 {
-	return op == GPROF_NVTX_PUSH ? "PushPop" : op == GPROF_NVTX_START ? "StartEnd" : "Mark";
-}
+	uint32_t op = *(const uint32_t *)kind;
 
-static void fill_keys(uint32_t kind, uint32_t name, struct table_cell *cells)
-{
-	table_set_string(&cells[0], view_nvtx_style(kind));
-	table_set_integer(&cells[1], name);
+	table_set_string(cell, op == GPROF_NVTX_PUSH	? "PushPop"
+			       : op == GPROF_NVTX_START ? "StartEnd"
+							: "Mark");
 }
 
 static const struct table_column columns[] = {
 	KEYED_STATS_COLUMNS("% of range time"),
-	TABLE_COLUMN("style", "Style", TABLE_TEXT, .help = "PushPop, StartEnd or Mark"),
-	TABLE_COLUMN("name", "Range", TABLE_NAME),
+	TABLE_COLUMN("style", "Style", TABLE_TEXT, .help = "PushPop, StartEnd or Mark",
+		TABLE_SET(keyed_stats_row, kind, set_style)),
+	TABLE_COLUMN("name", "Range", TABLE_NAME, TABLE_MEMBER(keyed_stats_row, name)),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -85,10 +84,7 @@ static void fill_table(void *state, struct table *table)
 	keyed_stats_finish(&view->tally);
 	total_ns = keyed_stats_total_ns(&view->tally);
 	for (size_t i = 0; i < view->tally.nr_rows; i++) {
-		const struct keyed_stats_row *row = &view->tally.rows[i];
-		struct table_cell *cells = keyed_stats_add(&view->tally, i, total_ns, table);
-
-		fill_keys(row->kind, row->name, &cells[KEYED_STATS_NR_COLUMNS]);
+		keyed_stats_add(&view->tally, i, total_ns, NULL, table);
 	}
 	if (view->nr_open) {
 		table_note(table, "%llu ranges without an end are excluded.",
@@ -118,7 +114,7 @@ VIEW(nvtx, 330) = {
 	.title = "NVTX ranges",
 	VIEW_COLUMNS(columns),
 	VIEW_KEYED_STATE(struct nvtx_view, tally),
-	.merge = {.keys = {"style", "name"}, .fill_keys = fill_keys},
+	.merge = {.keys = {"style", "name"}},
 	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, end},
 	.fill = fill_table,
 	.fini = fini,

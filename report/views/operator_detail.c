@@ -180,64 +180,42 @@ static void end(void *context, struct process *process, const struct phases *pha
 
 /* ---- the table ---- */
 
-enum column {
-	PID,
-	TID,
-	CALLS,
-	CPU, /* total, avg, max, min */
-	RATIO = CPU + 4,
-	GPU,
-	GPU_RATIO = GPU + 4,
-	LEVEL,
-	KIND,
-	NAME,
-	NR_COLUMNS,
+struct detail_row {
+	struct event_row event;
+	uint32_t pid, tid;
+	uint64_t whole_ns, whole_gpu_ns; /* of the enclosing row, or of all */
+	const char *kind, *name;
+	uint8_t level;
 };
 
-static void fill_name(const struct event_row *row, struct table_cell *cell)
-{
-	struct buf text = {0};
-
-	event_row_name(row, &text);
-	table_set_text(cell, text.bytes ? text.bytes : "", text.nr_bytes);
-	buf_fini(&text);
-}
-
-static void fill_ids(
-	const struct detail_view *view, const struct event_row *row, struct table_cell *cells)
-{
-	const struct process *process;
-
-	if (!row->key.process) {
-		return;
-	}
-	process = view->rows.input.processes[row->key.process - 1];
-	table_set_integer(&cells[PID], process->pid);
-	table_set_integer(&cells[TID], process_tid(process, row->key.thread));
-}
-
-static void fill(const struct detail_view *view, const struct event_row *row,
-	const struct event_row *outer, struct table_cell *cells)
+static void add_row(const struct detail_view *view, struct table *table,
+	const struct event_row *row, const struct event_row *outer, uint8_t level)
 {
 	static const char *const kinds[] = {[EVENT_KIND_OP] = "operator",
 		[EVENT_KIND_PLACED] = "place",
 		[EVENT_KIND_COPY] = "copy",
 		[EVENT_KIND_ACTIVITY] = "work"};
+	const struct process *process =
+		row->key.process ? view->rows.input.processes[row->key.process - 1] : NULL;
+	struct buf name = {0};
 
-	fill_ids(view, row, cells);
-	table_set_integer(&cells[CALLS], row->both.nr);
-	if (row->cpu.nr) {
-		min_max_sum_fill(&row->cpu, &cells[CPU]);
-		table_set_share(
-			&cells[RATIO], row->cpu.sum, outer ? outer->cpu.sum : view->outer_ns);
-	}
-	if (row->gpu.nr) {
-		min_max_sum_fill(&row->gpu, &cells[GPU]);
-		table_set_share(&cells[GPU_RATIO], row->gpu.sum,
-			outer ? outer->gpu.sum : view->outer_gpu_ns);
-	}
-	table_set_string(&cells[KIND], kinds[row->key.kind]);
-	fill_name(row, &cells[NAME]);
+	event_row_name(row, &name);
+	buf_char(&name, '\0');
+	table_add(
+		table, &(struct detail_row){.event = *row,
+			       .pid = process ? process->pid : UINT32_MAX,
+			       .tid = process ? process_tid(process, row->key.thread) : UINT32_MAX,
+			       .whole_ns = !row->cpu.nr ? 0
+					   : outer	? outer->cpu.sum
+							: view->outer_ns,
+			       .whole_gpu_ns = !row->gpu.nr ? 0
+					       : outer	    ? outer->gpu.sum
+							    : view->outer_gpu_ns,
+			       .kind = kinds[row->key.kind],
+			       .name = name.bytes,
+			       .level = level});
+	table_set_level(table, level);
+	buf_fini(&name);
 }
 
 /* At most three deep, with places four. */
@@ -248,44 +226,54 @@ static void add_rows(const struct detail_view *view, struct table *table, uint32
 		const struct event_row *row = event_tree_row(&view->rows.tree, at);
 
 		if (row->both.nr) {
-			fill(view, row, outer, table_add_row(table));
-			table_set_level(table, level);
-			table_set_integer(
-				&table->cells[(table->nr_rows - 1) * NR_COLUMNS + LEVEL], level);
+			add_row(view, table, row, outer, level);
 			add_rows(view, table, row->first, row, (uint8_t)(level + 1));
 		}
 	}
 }
 
 static const struct table_column columns[] = {
-	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
-	[TID] = TABLE_COLUMN("tid", "TID", TABLE_ID),
-	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
-	[CPU] = TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME),
-	TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME),
-	TABLE_COLUMN("max_ns", "CPU max", TABLE_TIME, .is_minor = true),
-	TABLE_COLUMN("min_ns", "CPU min", TABLE_TIME, .is_minor = true),
-	[RATIO] = TABLE_COLUMN("ratio_pct", "%", TABLE_PERCENT),
-	[GPU] = TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME),
-	TABLE_COLUMN("gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME, .is_minor = true),
-	TABLE_COLUMN("gpu_max_ns", "GPU max", TABLE_TIME, .is_minor = true),
-	TABLE_COLUMN("gpu_min_ns", "GPU min", TABLE_TIME, .is_minor = true),
-	[GPU_RATIO] = TABLE_COLUMN("gpu_ratio_pct", "% of GPU", TABLE_PERCENT),
-	[LEVEL] = TABLE_COLUMN("level", "Level", TABLE_ID,
-		.is_wide_only = true), /* the row lies in the last lower one */
-	[KIND] = TABLE_COLUMN("kind", "Kind", TABLE_TEXT, .is_wide_only = true),
-	[NAME] = TABLE_COLUMN("name", "Operator", TABLE_TEXT),
+	TABLE_COLUMN("pid", "PID", TABLE_ID, TABLE_MEMBER(detail_row, pid)),
+	TABLE_COLUMN("tid", "TID", TABLE_ID, TABLE_MEMBER(detail_row, tid)),
+	TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(detail_row, event.both.nr)),
+	TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME,
+		TABLE_IF(detail_row, event.cpu.sum, event.cpu.nr)),
+	TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME,
+		TABLE_MEAN(detail_row, event.cpu.sum, event.cpu.nr)),
+	TABLE_COLUMN("max_ns", "CPU max", TABLE_TIME, .is_minor = true,
+		TABLE_IF(detail_row, event.cpu.max, event.cpu.nr)),
+	TABLE_COLUMN("min_ns", "CPU min", TABLE_TIME, .is_minor = true,
+		TABLE_IF(detail_row, event.cpu.min, event.cpu.nr)),
+	TABLE_COLUMN(
+		"ratio_pct", "%", TABLE_PERCENT, TABLE_SHARE(detail_row, event.cpu.sum, whole_ns)),
+	TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME,
+		TABLE_IF(detail_row, event.gpu.sum, event.gpu.nr)),
+	TABLE_COLUMN("gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME, .is_minor = true,
+		TABLE_MEAN(detail_row, event.gpu.sum, event.gpu.nr)),
+	TABLE_COLUMN("gpu_max_ns", "GPU max", TABLE_TIME, .is_minor = true,
+		TABLE_IF(detail_row, event.gpu.max, event.gpu.nr)),
+	TABLE_COLUMN("gpu_min_ns", "GPU min", TABLE_TIME, .is_minor = true,
+		TABLE_IF(detail_row, event.gpu.min, event.gpu.nr)),
+	TABLE_COLUMN("gpu_ratio_pct", "% of GPU", TABLE_PERCENT,
+		TABLE_SHARE(detail_row, event.gpu.sum, whole_gpu_ns)),
+	TABLE_COLUMN("level", "Level", TABLE_ID, .is_wide_only = true,
+		TABLE_MEMBER(detail_row, level)), /* the row lies in the last lower one */
+	TABLE_COLUMN(
+		"kind", "Kind", TABLE_TEXT, .is_wide_only = true, TABLE_MEMBER(detail_row, kind)),
+	TABLE_COLUMN("name", "Operator", TABLE_TEXT, TABLE_MEMBER(detail_row, name)),
 };
 
 static void fill_table(void *state, struct table *table)
 {
 	struct detail_view *view = state;
 
-	for (unsigned int i = GPU; i <= GPU_RATIO; i++) {
-		table->columns[i].is_wide_only = !view->has_gpu;
+	for (unsigned int i = 0; i < table->nr_columns; i++) {
+		if (strncmp(table->columns[i].key, "gpu_", 4) == 0) {
+			table->columns[i].is_wide_only = !view->has_gpu;
+		}
 	}
-	table->columns[PID].is_wide_only = table->columns[TID].is_wide_only =
-		!view->rows.input.is_per_thread;
+	table_set_wide(table, "pid", !view->rows.input.is_per_thread);
+	table_set_wide(table, "tid", !view->rows.input.is_per_thread);
 	add_rows(view, table, view->rows.tree.first, NULL, 0);
 	if (view->lacks_gpu_times && view->has_gpu) {
 		table_note(table, "Some processes have no GPU activities.");

@@ -14,15 +14,16 @@ struct losses_view {
 	struct view_input input;
 };
 
+struct loss_row {
+	const struct process *process;
+	uint64_t count;
+	const char *cause, *detail;
+};
+
 static void add_row(struct table *table, const struct process *process, uint64_t count,
 	const char *cause, const char *detail)
 {
-	struct table_cell *cells = table_add_row(table);
-
-	table_set_integer(&cells[0], process->pid);
-	table_set_integer(&cells[1], count);
-	table_set_string(&cells[2], cause);
-	table_set_string(&cells[3], detail);
+	table_add(table, &(struct loss_row){process, count, cause, detail});
 }
 
 static void add_damages(
@@ -71,10 +72,13 @@ static void add_damages(
 }
 
 static const struct table_column losses_columns[] = {
-	TABLE_COLUMN("pid", "PID", TABLE_ID),
-	TABLE_COLUMN("count", "Events", TABLE_COUNT, .help = "events that are missing"),
-	TABLE_COLUMN("cause", "Cause", TABLE_TEXT, .is_sentence = true),
-	TABLE_COLUMN("detail", "Detail", TABLE_TEXT, .is_sentence = true),
+	TABLE_COLUMN("pid", "PID", TABLE_ID, VIEW_PID(loss_row, process)),
+	TABLE_COLUMN("count", "Events", TABLE_COUNT, .help = "events that are missing",
+		TABLE_SATURATED(loss_row, count)),
+	TABLE_COLUMN(
+		"cause", "Cause", TABLE_TEXT, .is_sentence = true, TABLE_MEMBER(loss_row, cause)),
+	TABLE_COLUMN("detail", "Detail", TABLE_TEXT, .is_sentence = true,
+		TABLE_MEMBER(loss_row, detail)),
 };
 
 static void fill_losses(void *state, struct table *table)
@@ -92,13 +96,20 @@ static void fill_losses(void *state, struct table *table)
 	}
 }
 
+struct notice_row {
+	const struct process *process;
+	const char *code;
+	uint32_t cause, text;
+};
+
 static const struct table_column notices_columns[] = {
-	TABLE_COLUMN("pid", "PID", TABLE_ID),
-	TABLE_COLUMN(
-		"code", "Code", TABLE_TEXT, .help = "of the API, where one of its calls failed"),
-	TABLE_COLUMN("cause", "Cause", TABLE_NAME),
+	TABLE_COLUMN("pid", "PID", TABLE_ID, VIEW_PID(notice_row, process)),
+	TABLE_COLUMN("code", "Code", TABLE_TEXT,
+		.help = "of the API, where one of its calls failed",
+		TABLE_MEMBER(notice_row, code)),
+	TABLE_COLUMN("cause", "Cause", TABLE_NAME, TABLE_MEMBER(notice_row, cause)),
 	TABLE_COLUMN("text", "What to do", TABLE_NAME, .is_sentence = true,
-		.help = "what follows, and what to do"),
+		.help = "what follows, and what to do", TABLE_MEMBER(notice_row, text)),
 };
 
 static void fill_notices(void *state, struct table *table)
@@ -109,17 +120,12 @@ static void fill_notices(void *state, struct table *table)
 		const struct process *process = view->input.processes[i];
 
 		for (size_t k = 0; k < process->nr_notices; k++) {
-			struct table_cell *cells = table_add_row(table);
+			const struct model_notice *notice = &process->notices[k];
 			char code[32];
-			int length =
-				snprintf(code, sizeof(code), "%" PRId64, process->notices[k].code);
 
-			table_set_integer(&cells[0], process->pid);
-			if (process->notices[k].code) {
-				table_set_text(&cells[1], code, (size_t)length);
-			}
-			table_set_integer(&cells[2], process->notices[k].cause);
-			table_set_integer(&cells[3], process->notices[k].text);
+			snprintf(code, sizeof(code), "%" PRId64, notice->code);
+			table_add(table, &(struct notice_row){process, notice->code ? code : NULL,
+						 notice->cause, notice->text});
 		}
 	}
 }
@@ -221,7 +227,7 @@ static void fill_overhead(void *state, struct table *table)
 	keyed_stats_finish(&view->tally);
 	total_ns = keyed_stats_total_ns(&view->tally);
 	for (size_t i = 0; i < view->tally.nr_rows; i++) {
-		keyed_stats_add(&view->tally, i, total_ns, table);
+		keyed_stats_add(&view->tally, i, total_ns, NULL, table);
 	}
 	keyed_stats_note(&view->tally, table);
 	table_sort(table, "total");

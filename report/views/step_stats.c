@@ -100,16 +100,6 @@ static void end(void *context, struct process *process, const struct phases *pha
 
 /* ---- the table ---- */
 
-enum column {
-	PID,
-	RANK,
-	PART,
-	STEPS,
-	SHARE,
-	TOTAL,
-	STATISTICS,
-};
-
 static const char *name_of(unsigned int part)
 {
 	static const char *const names[NR_PARTS] = {[STEP] = "Step",
@@ -129,30 +119,34 @@ static bool is_seen(const struct loop *loop, unsigned int part)
 	return is_phase ? samples_sum(&loop->parts[part]) != 0 : loop->parts[part].nr != 0;
 }
 
-static void fill(struct loop *loop, unsigned int part, struct table_cell *cells)
+struct part_row {
+	const struct process *process;
+	const char *part;
+	uint64_t nr, total_ns, steps_ns;
+	struct samples_figures figures;
+};
+
+static void add_part(struct table *table, struct loop *loop, unsigned int part)
 {
 	struct samples *dist = &loop->parts[part];
-	uint64_t total_ns = samples_sum(dist), steps_ns = samples_sum(&loop->parts[STEP]);
-	const char *name = name_of(part);
 
-	view_fill_process(loop->process, &cells[PID]);
-	table_set_string(&cells[PART], name);
-	table_set_integer(&cells[STEPS], dist->nr);
-	if (steps_ns && part != GPU) {
-		table_set_number(&cells[SHARE], 100 * (double)total_ns / (double)steps_ns);
-	}
-	table_set_integer(&cells[TOTAL], total_ns);
-	samples_fill(dist, &cells[STATISTICS]);
+	table_add(table, &(struct part_row){.process = loop->process,
+				 .part = name_of(part),
+				 .nr = dist->nr,
+				 .total_ns = samples_sum(dist),
+				 .steps_ns = part == GPU ? 0 : samples_sum(&loop->parts[STEP]),
+				 .figures = samples_figures(dist)});
 }
 
 static const struct table_column columns[] = {
-	TABLE_COLUMN("pid", "PID", TABLE_ID),
-	TABLE_COLUMN("rank", "Rank", TABLE_ID),
-	TABLE_COLUMN("part", "Part", TABLE_TEXT, .help = "part of the step"),
-	TABLE_COLUMN("steps", "Steps", TABLE_COUNT),
-	TABLE_COLUMN("share_pct", "% of steps", TABLE_PERCENT),
-	TABLE_COLUMN("total_ns", "Total", TABLE_TIME),
-	SAMPLES_COLUMNS,
+	VIEW_PROCESS_COLUMNS(part_row, process),
+	TABLE_COLUMN("part", "Part", TABLE_TEXT, .help = "part of the step",
+		TABLE_MEMBER(part_row, part)),
+	TABLE_COLUMN("steps", "Steps", TABLE_COUNT, TABLE_MEMBER(part_row, nr)),
+	TABLE_COLUMN("share_pct", "% of steps", TABLE_PERCENT,
+		TABLE_SHARE(part_row, total_ns, steps_ns)),
+	TABLE_COLUMN("total_ns", "Total", TABLE_TIME, TABLE_MEMBER(part_row, total_ns)),
+	SAMPLES_COLUMNS(part_row, figures),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -163,11 +157,11 @@ static void fill_table(void *state, struct table *table)
 	for (size_t i = 0; i < view->nr_loops; i++) {
 		has_rank = has_rank || view->loops[i].process->rank >= 0;
 	}
-	table->columns[RANK].is_wide_only = !has_rank;
+	table_set_wide(table, "rank", !has_rank);
 	for (size_t i = 0; i < view->nr_loops; i++) {
 		for (unsigned int part = 0; part < NR_PARTS; part++) {
 			if (is_seen(&view->loops[i], part)) {
-				fill(&view->loops[i], part, table_add_row(table));
+				add_part(table, &view->loops[i], part);
 			}
 		}
 	}

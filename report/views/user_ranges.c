@@ -198,71 +198,81 @@ static void on_pushed(void *context, const struct op_range *range)
 
 /* ---- the table ---- */
 
-enum { TIMES = 1, RATIO = 5, GPU, GPU_RATIO = GPU + 4, PID, TID, SOURCE, OPERATOR, NAME };
-
-static void fill_thread(const struct process *process, uint32_t id, struct table_cell *cells)
-{
-	table_set_integer(&cells[PID], process->pid);
-	table_set_integer(&cells[TID], process_tid(process, id));
-}
-
-static const struct table_column columns[] = {
-	TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(row, times.nr)),
-	TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME),
-	TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME),
-	TABLE_COLUMN("max_ns", "CPU max", TABLE_TIME, .is_minor = true),
-	TABLE_COLUMN("min_ns", "CPU min", TABLE_TIME, .is_minor = true),
-	TABLE_COLUMN("ratio_pct", "% of steps", TABLE_PERCENT, .is_wide_only = true,
-		.help = "CPU time of ranges that begin in steps that count, as a share of these"),
-	TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME,
-		.help = "sum of the GPU activities launched inside the range"),
-	TABLE_COLUMN("gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME),
-	TABLE_COLUMN("gpu_max_ns", "GPU max", TABLE_TIME, .is_wide_only = true),
-	TABLE_COLUMN("gpu_min_ns", "GPU min", TABLE_TIME, .is_wide_only = true),
-	TABLE_COLUMN("gpu_ratio_pct", "% of GPU in steps", TABLE_PERCENT, .is_wide_only = true,
-		.help = "GPU time launched by these, as a share of all that these steps launched"),
-	TABLE_COLUMN("pid", "PID", TABLE_ID),
-	TABLE_COLUMN("tid", "TID", TABLE_ID),
-	TABLE_COLUMN("source", "Source", TABLE_TEXT, .help = "interface that marks the range"),
-	TABLE_COLUMN("operator", "Operator", TABLE_NAME, .is_wide_only = true,
-		.help = "innermost operator around the range"),
-	TABLE_COLUMN("name", "Range", TABLE_NAME, TABLE_MEMBER(row, key.name)),
+struct shown_row {
+	struct row row;
+	struct step_times share;
+	uint32_t pid, tid;
+	const char *source;
 };
 
-static void fill_table(void *state, struct table *table)
+static const struct table_column columns[] = {
+	TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(shown_row, row.times.nr)),
+	TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME, TABLE_MEMBER(shown_row, row.times.sum)),
+	TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME,
+		TABLE_MEAN(shown_row, row.times.sum, row.times.nr)),
+	TABLE_COLUMN("max_ns", "CPU max", TABLE_TIME, .is_minor = true,
+		TABLE_IF(shown_row, row.times.max, row.times.nr)),
+	TABLE_COLUMN("min_ns", "CPU min", TABLE_TIME, .is_minor = true,
+		TABLE_IF(shown_row, row.times.min, row.times.nr)),
+	TABLE_COLUMN("ratio_pct", "% of steps", TABLE_PERCENT, .is_wide_only = true,
+		.help = "CPU time of ranges that begin in steps that count, as a share of these",
+		TABLE_SHARE(shown_row, share.cpu_ns, share.steps_ns)),
+	TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME,
+		.help = "sum of the GPU activities launched inside the range",
+		TABLE_IF(shown_row, row.gpu.sum, row.gpu.nr)),
+	TABLE_COLUMN("gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME,
+		TABLE_MEAN(shown_row, row.gpu.sum, row.gpu.nr)),
+	TABLE_COLUMN("gpu_max_ns", "GPU max", TABLE_TIME, .is_wide_only = true,
+		TABLE_IF(shown_row, row.gpu.max, row.gpu.nr)),
+	TABLE_COLUMN("gpu_min_ns", "GPU min", TABLE_TIME, .is_wide_only = true,
+		TABLE_IF(shown_row, row.gpu.min, row.gpu.nr)),
+	TABLE_COLUMN("gpu_ratio_pct", "% of GPU in steps", TABLE_PERCENT, .is_wide_only = true,
+		.help = "GPU time launched by these, as a share of all that these steps launched",
+		TABLE_SHARE(shown_row, share.gpu_ns, share.steps_gpu_ns)),
+	TABLE_COLUMN("pid", "PID", TABLE_ID, TABLE_MEMBER(shown_row, pid)),
+	TABLE_COLUMN("tid", "TID", TABLE_ID, TABLE_MEMBER(shown_row, tid)),
+	TABLE_COLUMN("source", "Source", TABLE_TEXT, .help = "interface that marks the range",
+		TABLE_MEMBER(shown_row, source)),
+	TABLE_COLUMN("operator", "Operator", TABLE_NAME, .is_wide_only = true,
+		.help = "innermost operator around the range",
+		TABLE_NONZERO(shown_row, row.key.op)),
+	TABLE_COLUMN("name", "Range", TABLE_NAME, TABLE_MEMBER(shown_row, row.key.name)),
+};
+
+static void add_row(const struct user_view *view, const struct row *row, struct table *table)
 {
 	static const char *const sources[] = {[SOURCE_TORCH] = "record_function",
 		[SOURCE_PADDLE] = "RecordEvent",
 		[SOURCE_PADDLE_CXX] = "phi::RecordEvent",
 		[SOURCE_NVTX] = "NVTX",
 		[SOURCE_XLA] = "StepTraceAnnotation"};
+	struct shown_row shown = {.row = *row,
+		.pid = UINT32_MAX,
+		.tid = UINT32_MAX,
+		.source = sources[row->key.source]};
+
+	if (row->has_share) {
+		shown.share = step_share_times(&view->share, row->number);
+		shown.share.steps_gpu_ns = row->gpu.nr ? shown.share.steps_gpu_ns : 0;
+	}
+	if (row->key.process) {
+		const struct process *process = view->input.processes[row->key.process - 1];
+
+		shown.pid = process->pid;
+		shown.tid = process_tid(process, row->key.thread);
+	}
+	table_add(table, &shown);
+}
+
+static void fill_table(void *state, struct table *table)
+{
 	struct user_view *view = state;
-	struct row *row;
 
-	table->columns[PID].is_wide_only = table->columns[TID].is_wide_only =
-		!view->input.is_per_thread;
-	table->columns[OPERATOR].is_wide_only = !view->input.is_detailed;
-	for (row = view->rows; row; row = row->hh.next) {
-		struct table_cell *cells = table_add(table, row);
-		const char *source = sources[row->key.source];
-
-		min_max_sum_fill(&row->times, &cells[TIMES]);
-		if (row->gpu.nr) {
-			min_max_sum_fill(&row->gpu, &cells[GPU]);
-		}
-		if (row->has_share) {
-			step_share_fill(
-				&view->share, row->number, &cells[RATIO], &cells[GPU_RATIO]);
-			cells[GPU_RATIO].is_known &= row->gpu.nr != 0;
-		}
-		if (row->key.process) {
-			fill_thread(view->input.processes[row->key.process - 1], row->key.thread,
-				cells);
-		}
-		table_set_string(&cells[SOURCE], source);
-		if (row->key.op) {
-			table_set_integer(&cells[OPERATOR], row->key.op);
-		}
+	table_set_wide(table, "pid", !view->input.is_per_thread);
+	table_set_wide(table, "tid", !view->input.is_per_thread);
+	table_set_wide(table, "operator", !view->input.is_detailed);
+	for (const struct row *row = view->rows; row; row = row->hh.next) {
+		add_row(view, row, table);
 	}
 	table_sort(table, "total");
 }

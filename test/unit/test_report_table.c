@@ -404,12 +404,45 @@ START_TEST(shares_are_unknown_without_a_part_or_a_whole)
 }
 END_TEST
 
+START_TEST(members_are_unknown_where_another_one_is_0)
+{
+	const struct table_column column = SOURCE(TABLE_TIME, TABLE_IF(source_row, part, small));
+
+	ck_assert_uint_eq(source_cell(column, ROW(.part = 7, .small = 1)).integer, 7);
+	ck_assert(!is_unknown(column, ROW(.part = 0, .small = 1)));
+	ck_assert(is_unknown(column, ROW(.part = 7, .small = 0)));
+	ck_assert(is_unknown(column, ROW(.part = 7, .small = UINT8_MAX)));
+}
+END_TEST
+
+START_TEST(means_and_rates_are_quotients)
+{
+	ck_assert_double_eq(
+		source_cell(SOURCE(TABLE_MEAN_TIME, TABLE_MEAN(source_row, part, small)),
+			ROW(.part = 7, .small = 2))
+			.number,
+		3.5);
+	ck_assert_double_eq(
+		source_cell(SOURCE(TABLE_RATE, TABLE_PER_SECOND(source_row, part, whole)),
+			ROW(.part = 3, .whole = 1000))
+			.number,
+		3e6);
+}
+END_TEST
+
 START_TEST(functions_set_cells_from_members)
 {
 	ck_assert_uint_eq(source_cell(SOURCE(TABLE_COUNT, TABLE_SET(source_row, whole, set_twice)),
 				  ROW(.whole = 4))
 				  .integer,
 		8);
+}
+END_TEST
+
+START_TEST(saturated_sums_are_known)
+{
+	ck_assert(!is_unknown(
+		SOURCE(TABLE_COUNT, TABLE_SATURATED(source_row, part)), ROW(.part = UINT64_MAX)));
 }
 END_TEST
 
@@ -428,7 +461,8 @@ END_TEST
 
 UNIT_SUITE("report/table", members_are_known_but_for_all_ones_nan_and_null,
 	zeros_are_unknown_where_the_column_says_so, texts_are_of_the_string_pool_by_their_number,
-	shares_are_unknown_without_a_part_or_a_whole, functions_set_cells_from_members,
+	shares_are_unknown_without_a_part_or_a_whole, members_are_unknown_where_another_one_is_0,
+	means_and_rates_are_quotients, functions_set_cells_from_members, saturated_sums_are_known,
 	columns_without_a_source_are_left_alone, what_rounds_to_nothing_has_no_sign,
 	json_of_no_rows_names_columns, rows_stay_in_the_one_that_they_lie_in,
 	unknown_numbers_are_last, the_top_rows_are_those_that_lie_in_none,
