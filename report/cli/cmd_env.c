@@ -10,7 +10,7 @@
 #include "report/util/closest_name.h"
 #include "report/util/text.h"
 
-static const struct {
+static const struct variable {
 	const char *name, *type, *otherwise, *allowed, *help;
 } variables[] = {
 #define CONFIG(name, type, otherwise, min, max, allowed, help) \
@@ -21,10 +21,10 @@ static const struct {
 #define NR_VARIABLES (sizeof(variables) / sizeof(variables[0]))
 
 static const struct table_column columns[] = {
-	TABLE_COLUMN("name", "Variable", TABLE_TEXT),
-	TABLE_COLUMN("default", "Default", TABLE_TEXT),
-	TABLE_COLUMN("allowed", "Allowed", TABLE_TEXT),
-	TABLE_COLUMN("help", "Meaning", TABLE_TEXT),
+	TABLE_COLUMN("name", "Variable", TABLE_TEXT, TABLE_MEMBER(variable, name)),
+	TABLE_COLUMN("default", "Default", TABLE_TEXT, TABLE_MEMBER(variable, otherwise)),
+	TABLE_COLUMN("allowed", "Allowed", TABLE_TEXT, TABLE_MEMBER(variable, allowed)),
+	TABLE_COLUMN("help", "Meaning", TABLE_TEXT, TABLE_MEMBER(variable, help)),
 };
 
 #define PREFIX "GPROF_"
@@ -64,12 +64,7 @@ static void print_markdown(struct buf *out)
 		table_create("env", "Variables that gprof reads in the target", columns, 4);
 
 	for (size_t i = 0; i < NR_VARIABLES; i++) {
-		struct table_cell *cells = table_add_row(table);
-
-		table_set_string(&cells[0], variables[i].name);
-		table_set_string(&cells[1], variables[i].otherwise);
-		table_set_string(&cells[2], variables[i].allowed);
-		table_set_string(&cells[3], variables[i].help);
+		table_add(table, &variables[i]);
 	}
 	table_print(table, &style, out);
 	table_destroy(table);

@@ -2,6 +2,7 @@
 /* The runs that a folder has, one a line. */
 #include "report/cli/cmd_runs.h"
 
+#include <math.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,31 +126,38 @@ static void add_state(struct buf *out, const struct cmd_run *run)
 
 /* ---- the table ---- */
 
+struct run_row {
+	struct cmd_run run;
+	uint64_t nr_ranks, nr_steps;
+	double median_ns;
+	const char *state, *command, *id;
+};
+
 static const struct table_column columns[] = {
-	TABLE_COLUMN("run", "Run", TABLE_ID, .help = "its number for --run"),
-	TABLE_COLUMN("began", "Began", TABLE_TEXT, .help = "in local time"),
-	TABLE_COLUMN("processes", "Processes", TABLE_COUNT),
-	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT),
-	TABLE_COLUMN("steps", "Steps", TABLE_COUNT),
-	TABLE_COLUMN("median_ns", "Median step", TABLE_MEAN_TIME),
-	TABLE_COLUMN("state", "State", TABLE_TEXT),
-	TABLE_COLUMN("command", "Command", TABLE_TEXT),
-	TABLE_COLUMN("id", "ID", TABLE_TEXT, .is_wide_only = true, .help = "GPROF_RUN"),
+	TABLE_COLUMN("run", "Run", TABLE_ID, .help = "its number for --run",
+		TABLE_MEMBER(run_row, run.number)),
+	TABLE_COLUMN("began", "Began", TABLE_TEXT, .help = "in local time",
+		TABLE_SET(run_row, run, cmd_runs_set_begin)),
+	TABLE_COLUMN(
+		"processes", "Processes", TABLE_COUNT, TABLE_MEMBER(run_row, run.nr_processes)),
+	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT, TABLE_NONZERO(run_row, nr_ranks)),
+	TABLE_COLUMN("steps", "Steps", TABLE_COUNT, TABLE_MEMBER(run_row, nr_steps)),
+	TABLE_COLUMN("median_ns", "Median step", TABLE_MEAN_TIME, TABLE_MEMBER(run_row, median_ns)),
+	TABLE_COLUMN("state", "State", TABLE_TEXT, TABLE_MEMBER(run_row, state)),
+	TABLE_COLUMN("command", "Command", TABLE_TEXT, TABLE_MEMBER(run_row, command)),
+	TABLE_COLUMN("id", "ID", TABLE_TEXT, .is_wide_only = true, .help = "GPROF_RUN",
+		TABLE_MEMBER(run_row, id)),
 };
 #define NR_COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
-static void set_text(struct table_cell *cell, struct buf *text)
+void cmd_runs_set_begin(const void *member, struct table_cell *cell)
 {
-	table_set_text(cell, text->bytes, text->nr_bytes);
-	buf_fini(text);
-}
-
-void cmd_runs_set_begin(struct table_cell *cell, const struct cmd_run *run)
-{
+	const struct cmd_run *run = member;
 	struct buf text = {0};
 
 	run_state_add_begin(&text, run->processes, run->nr_processes, "%Y-%m-%d %H:%M:%S");
-	set_text(cell, &text);
+	table_set_text(cell, text.bytes, text.nr_bytes);
+	buf_fini(&text);
 }
 
 static const char *id_of(const struct cmd_run *run)
@@ -174,40 +182,31 @@ void cmd_runs_prepare(const struct cmd_run *run)
 	time_axis_set(run->processes, run->nr_processes);
 }
 
-static void set_figures(struct table_cell *cells, const struct cmd_run *run)
+static void add_run(struct table *table, const struct cmd_run *run)
 {
 	struct headline headline = {0};
 	struct headline_figures figures;
-	struct buf command = {0};
+	struct buf state = {0}, command = {0};
+	struct run_row row = {
+		.run = *run, .median_ns = NAN, .nr_steps = UINT64_MAX, .id = id_of(run)};
 
 	cmd_runs_prepare(run);
 	headline_read_steps(&headline, &figures, run->processes, run->nr_processes);
-	if (figures.nr_ranks) {
-		table_set_integer(&cells[3], figures.nr_ranks);
-	}
+	row.nr_ranks = figures.nr_ranks;
 	if (figures.has_steps) {
-		table_set_integer(&cells[4], headline_nr_steps(&figures));
-		table_set_number(&cells[5], figures.median_ns);
+		row.nr_steps = headline_nr_steps(&figures);
+		row.median_ns = figures.median_ns;
 	}
 	run_state_add_program(&command, figures.first, 0);
-	set_text(&cells[7], &command);
-	headline_fini(&headline);
-}
-
-static void add_run(struct table *table, const struct cmd_run *run)
-{
-	struct table_cell *cells = table_add_row(table);
-	struct buf state = {0};
-
-	table_set_integer(&cells[0], run->number);
-	cmd_runs_set_begin(&cells[1], run);
-	table_set_integer(&cells[2], run->nr_processes);
-	set_figures(cells, run);
 	add_state(&state, run);
-	set_text(&cells[6], &state);
-	if (id_of(run)) {
-		table_set_string(&cells[8], id_of(run));
-	}
+	buf_char(&command, '\0');
+	buf_char(&state, '\0');
+	row.command = command.bytes;
+	row.state = state.bytes;
+	table_add(table, &row);
+	buf_fini(&command);
+	buf_fini(&state);
+	headline_fini(&headline);
 }
 
 /* The newest `top` of them, 0: all. */

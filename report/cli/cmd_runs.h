@@ -22,8 +22,8 @@ struct cmd_runs {
 /* Sets the clocks of its processes and where their loops begin, before they are read. */
 void cmd_runs_prepare(const struct cmd_run *run);
 
-/* Sets the local time at which its first process began. */
-void cmd_runs_set_begin(struct table_cell *cell, const struct cmd_run *run);
+/* Sets the local time at which the first process of a struct cmd_run began: a TABLE_SET. */
+void cmd_runs_set_begin(const void *run, struct table_cell *cell);
 
 /*
  * The newest run and those before it with the same command, at most `top` (0: all), with what

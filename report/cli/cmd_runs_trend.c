@@ -78,7 +78,7 @@ static struct table_cell *add_run(struct table *table, const struct cmd_run *run
 	void *memory;
 
 	table_set_integer(&cells[RUN], run->number);
-	cmd_runs_set_begin(&cells[BEGAN], run);
+	cmd_runs_set_begin(run, &cells[BEGAN]);
 	view_run_with(&input, classes, 1, &memory, &walk, 1);
 	headline_figures(&headline, &figures);
 	set_figures(cells, &figures);

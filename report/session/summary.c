@@ -17,45 +17,50 @@
 #include "report/util/sort.h"
 #include "report/util/text.h"
 
+struct process_row {
+	uint32_t pid;
+	int64_t rank, world;
+	uint64_t duration_ns, nr_events, missing;
+	const char *host, *state, *path, *command;
+};
+
 struct table *summary_processes(const struct cmd_input *input)
 {
 	static const struct table_column columns[] = {
-		TABLE_COLUMN("pid", "PID", TABLE_ID),
-		TABLE_COLUMN("host", "Host", TABLE_TEXT),
-		TABLE_COLUMN("rank", "Rank", TABLE_ID),
-		TABLE_COLUMN("world_size", "World", TABLE_ID),
-		TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
-		TABLE_COLUMN("events", "Events", TABLE_COUNT),
-		TABLE_COLUMN("missing", "Missing", TABLE_COUNT),
-		TABLE_COLUMN("state", "State", TABLE_TEXT),
-		TABLE_COLUMN("file", "File", TABLE_TEXT),
-		TABLE_COLUMN("command", "Command", TABLE_TEXT),
+		TABLE_COLUMN("pid", "PID", TABLE_ID, TABLE_MEMBER(process_row, pid)),
+		TABLE_COLUMN("host", "Host", TABLE_TEXT, TABLE_MEMBER(process_row, host)),
+		TABLE_COLUMN("rank", "Rank", TABLE_ID, TABLE_MEMBER(process_row, rank)),
+		TABLE_COLUMN("world_size", "World", TABLE_ID, TABLE_MEMBER(process_row, world)),
+		TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME,
+			TABLE_MEMBER(process_row, duration_ns)),
+		TABLE_COLUMN("events", "Events", TABLE_COUNT, TABLE_MEMBER(process_row, nr_events)),
+		TABLE_COLUMN(
+			"missing", "Missing", TABLE_COUNT, TABLE_SATURATED(process_row, missing)),
+		TABLE_COLUMN("state", "State", TABLE_TEXT, TABLE_MEMBER(process_row, state)),
+		TABLE_COLUMN("file", "File", TABLE_TEXT, TABLE_MEMBER(process_row, path)),
+		TABLE_COLUMN("command", "Command", TABLE_TEXT, TABLE_MEMBER(process_row, command)),
 	};
-	struct table *table = table_create("processes", "Processes", columns, 10);
+	struct table *table = table_create(
+		"processes", "Processes", columns, sizeof(columns) / sizeof(columns[0]));
 
 	for (size_t i = 0; i < input->nr_processes; i++) {
 		struct process *process = input->processes[i];
-		struct table_cell *cells = table_add_row(table);
-		const char *state = process_is_complete(process) ? "complete"
-				    : process->is_ended		 ? "incomplete"
-								 : "unfinished";
 
-		table_set_integer(&cells[0], process->pid);
-		table_set_string(&cells[1], process_host(process));
-		if (process->rank >= 0) {
-			table_set_integer(&cells[2], (uint64_t)process->rank);
-		}
-		if (process->world >= 0) {
-			table_set_integer(&cells[3], (uint64_t)process->world);
-		}
-		if (process->first_ns <= process->last_ns) {
-			table_set_integer(&cells[4], process->last_ns - process->first_ns);
-		}
-		table_set_integer(&cells[5], process->nr_events);
-		table_set_integer(&cells[6], process_missing(process));
-		table_set_string(&cells[7], state);
-		table_set_string(&cells[8], process->stream->path);
-		table_set_string(&cells[9], process_command(process));
+		table_add(
+			table, &(struct process_row){.pid = process->pid,
+				       .host = process_host(process),
+				       .rank = process->rank,
+				       .world = process->world,
+				       .duration_ns = process->first_ns <= process->last_ns
+							      ? process->last_ns - process->first_ns
+							      : UINT64_MAX,
+				       .nr_events = process->nr_events,
+				       .missing = process_missing(process),
+				       .state = process_is_complete(process) ? "complete"
+						: process->is_ended	     ? "incomplete"
+									     : "unfinished",
+				       .path = process->stream->path,
+				       .command = process_command(process)});
 	}
 	return table;
 }

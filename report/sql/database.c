@@ -731,22 +731,22 @@ struct result *database_run(struct database *database, const char *sql, size_t *
 
 /* ---- what there is ---- */
 
+struct schema_line {
+	const char *table, *column, *type, *meaning;
+};
+
 static const struct table_column schema_columns[] = {
-	TABLE_COLUMN("table", "Table", TABLE_TEXT),
-	TABLE_COLUMN("column", "Column", TABLE_TEXT),
-	TABLE_COLUMN("type", "Type", TABLE_TEXT, .is_minor = true),
-	TABLE_COLUMN("meaning", "Meaning", TABLE_TEXT, .is_sentence = true),
+	TABLE_COLUMN("table", "Table", TABLE_TEXT, TABLE_MEMBER(schema_line, table)),
+	TABLE_COLUMN("column", "Column", TABLE_TEXT, TABLE_MEMBER(schema_line, column)),
+	TABLE_COLUMN("type", "Type", TABLE_TEXT, .is_minor = true, TABLE_MEMBER(schema_line, type)),
+	TABLE_COLUMN("meaning", "Meaning", TABLE_TEXT, .is_sentence = true,
+		TABLE_MEMBER(schema_line, meaning)),
 };
 
 static void add_line(struct table *schema, const char *table, const char *column, const char *type,
 	const char *meaning)
 {
-	struct table_cell *cells = table_add_row(schema);
-
-	table_set_string(&cells[0], table);
-	table_set_string(&cells[1], column);
-	table_set_string(&cells[2], type);
-	table_set_string(&cells[3], meaning);
+	table_add(schema, &(struct schema_line){table, column, type, meaning});
 }
 
 static void add_event_table(struct table *schema, const struct event_table *table)

@@ -55,19 +55,35 @@ const struct view_class view_nsys_proj = {
 
 /* ---- a row for each range ---- */
 
+/* A range as shown. */
+struct range_row {
+	struct nsys_range range;
+	uint64_t ns, self_ns, proj_ns;
+	struct nsys_thread thread;
+	const char *style;
+};
+
 /* The data that the table of a trace owns. */
 struct range_rows {
 	struct external_sort *rows;
 	struct process **processes;
-	void (*fill)(const struct range_rows *rows, const struct nsys_range *range,
-		struct table_cell *cells);
+	const struct table_column *columns;
+	unsigned int nr_columns;
 };
 
 static void fill_row(void *context, size_t row, struct table_cell *cells)
 {
 	const struct range_rows *rows = context;
+	const struct nsys_range *range = external_sort_at(rows->rows, row);
+	uint64_t ns = range->end_ns - range->head.key;
+	const struct range_row shown = {.range = *range,
+		.ns = ns,
+		.self_ns = ns > range->child_ns ? ns - range->child_ns : 0,
+		.proj_ns = range->proj_end_ns - range->proj_begin_ns,
+		.thread = nsys_thread(rows->processes[range->process], range->thread),
+		.style = "PushPop"};
 
-	rows->fill(rows, external_sort_at(rows->rows, row), cells);
+	table_fill(rows->columns, rows->nr_columns, &shown, cells);
 }
 
 static void destroy_rows(void *context)
@@ -94,17 +110,16 @@ static void keep_projected(void *context, const struct nsys_range *range)
 	}
 }
 
-static struct table *trace_of(struct proj_view *view, const struct table_column *columns,
-	unsigned int nr_columns,
-	void (*fill)(const struct range_rows *rows, const struct nsys_range *range,
-		struct table_cell *cells))
+static struct table *trace_of(
+	struct proj_view *view, const struct table_column *columns, unsigned int nr_columns)
 {
 	struct table *table = table_create("rows", "", columns, nr_columns);
 	struct table_source *source = mem_zeroed(1, sizeof(*source));
 	struct range_rows *rows = mem_zeroed(1, sizeof(*rows));
 
 	external_sort_finish(view->rows);
-	*rows = (struct range_rows){view->rows, view->walk->records->processes, fill};
+	*rows = (struct range_rows){
+		view->rows, view->walk->records->processes, columns, nr_columns};
 	*source = (struct table_source){.context = rows, .row = fill_row, .destroy = destroy_rows};
 	table_set_source(table, source, external_sort_nr(view->rows));
 	view->rows = NULL;
@@ -112,8 +127,9 @@ static struct table *trace_of(struct proj_view *view, const struct table_column 
 }
 
 /* ":1:2:3", of more than NSYS_STACK the innermost. */
-static void set_stack(const struct nsys_range *range, struct table_cell *cell)
+static void set_stack(const void *member, struct table_cell *cell)
 {
+	const struct nsys_range *range = member;
 	uint32_t nr = range->level < NSYS_STACK ? range->level : NSYS_STACK;
 	struct buf text = {0};
 
@@ -126,8 +142,9 @@ static void set_stack(const struct nsys_range *range, struct table_cell *cell)
 	buf_fini(&text);
 }
 
-static void set_tree(const struct nsys_range *range, struct table_cell *cell)
+static void set_tree(const void *member, struct table_cell *cell)
 {
+	const struct nsys_range *range = member;
 	struct buf text = {0};
 	size_t nr_bytes;
 	const char *bytes = string_pool_text(range->name, &nr_bytes);
@@ -138,94 +155,66 @@ static void set_tree(const struct nsys_range *range, struct table_cell *cell)
 	buf_fini(&text);
 }
 
-/* Lvl, NumChild, RangeId, ParentId, RangeStack. */
-static void set_place(const struct nsys_range *range, struct table_cell *cells)
-{
-	table_set_integer(&cells[0], range->level);
-	table_set_integer(&cells[1], range->nr_children);
-	table_set_integer(&cells[2], range->id);
-	if (range->parent) {
-		table_set_integer(&cells[3], range->parent);
-	}
-	set_stack(range, &cells[4]);
-}
-
-static void fill_pushpop(
-	const struct range_rows *rows, const struct nsys_range *range, struct table_cell *cells)
-{
-	uint64_t ns = range->end_ns - range->head.key;
-
-	table_set_integer(&cells[0], range->head.key);
-	table_set_integer(&cells[1], range->end_ns);
-	table_set_integer(&cells[2], ns);
-	table_set_integer(&cells[3], range->child_ns);
-	table_set_integer(&cells[4], ns > range->child_ns ? ns - range->child_ns : 0);
-	nsys_set_name(&cells[5], range->name);
-	nsys_set_thread(rows->processes[range->process], range->thread, &cells[6]);
-	set_place(range, &cells[8]);
-	set_tree(range, &cells[13]);
-}
-
-#define PLACE_COLUMNS                                                                           \
-	TABLE_COLUMN("level", "Lvl", TABLE_ID), TABLE_COLUMN("children", "NumChild", TABLE_ID), \
-		TABLE_COLUMN("id", "RangeId", TABLE_ID),                                        \
-		TABLE_COLUMN("parent", "ParentId", TABLE_ID),                                   \
-		TABLE_COLUMN("stack", "RangeStack", TABLE_TEXT)
+#define PLACE_COLUMNS                                                                            \
+	TABLE_COLUMN("level", "Lvl", TABLE_ID, TABLE_MEMBER(range_row, range.level)),            \
+		TABLE_COLUMN("children", "NumChild", TABLE_ID,                                   \
+			TABLE_MEMBER(range_row, range.nr_children)),                             \
+		TABLE_COLUMN("id", "RangeId", TABLE_ID, TABLE_MEMBER(range_row, range.id)),      \
+		TABLE_COLUMN(                                                                    \
+			"parent", "ParentId", TABLE_ID, TABLE_NONZERO(range_row, range.parent)), \
+		TABLE_COLUMN(                                                                    \
+			"stack", "RangeStack", TABLE_TEXT, TABLE_SET(range_row, range, set_stack))
 
 struct table *nsys_nvtx_pushpop_trace(const struct nsys_ask *ask, void *const *views)
 {
 	static const struct table_column columns[] = {
-		TABLE_COLUMN("start_ns", "Start (ns)", TABLE_TIME),
-		TABLE_COLUMN("end_ns", "End (ns)", TABLE_TIME),
-		TABLE_COLUMN("duration_ns", "Duration (ns)", TABLE_TIME),
-		TABLE_COLUMN("child_ns", "DurChild (ns)", TABLE_TIME),
-		TABLE_COLUMN("self_ns", "DurNonChild (ns)", TABLE_TIME),
-		TABLE_COLUMN("name", "Name", TABLE_TEXT),
-		TABLE_COLUMN("pid", "PID", TABLE_ID),
-		TABLE_COLUMN("tid", "TID", TABLE_ID),
+		TABLE_COLUMN("start_ns", "Start (ns)", TABLE_TIME,
+			TABLE_MEMBER(range_row, range.head.key)),
+		TABLE_COLUMN(
+			"end_ns", "End (ns)", TABLE_TIME, TABLE_MEMBER(range_row, range.end_ns)),
+		TABLE_COLUMN(
+			"duration_ns", "Duration (ns)", TABLE_TIME, TABLE_MEMBER(range_row, ns)),
+		TABLE_COLUMN("child_ns", "DurChild (ns)", TABLE_TIME,
+			TABLE_MEMBER(range_row, range.child_ns)),
+		TABLE_COLUMN("self_ns", "DurNonChild (ns)", TABLE_TIME,
+			TABLE_MEMBER(range_row, self_ns)),
+		TABLE_COLUMN("name", "Name", TABLE_TEXT, TABLE_MEMBER(range_row, range.name)),
+		TABLE_COLUMN("pid", "PID", TABLE_ID, TABLE_MEMBER(range_row, thread.pid)),
+		TABLE_COLUMN("tid", "TID", TABLE_ID, TABLE_MEMBER(range_row, thread.tid)),
 		PLACE_COLUMNS,
-		TABLE_COLUMN("tree", "NameTree", TABLE_TEXT),
+		TABLE_COLUMN("tree", "NameTree", TABLE_TEXT, TABLE_SET(range_row, range, set_tree)),
 	};
 	struct proj_view *view = views[0];
 
 	(void)ask;
 	nsys_walk_run(view->walk, NULL, keep_range, view);
-	return trace_of(view, columns, 14, fill_pushpop);
-}
-
-static void fill_proj(
-	const struct range_rows *rows, const struct nsys_range *range, struct table_cell *cells)
-{
-	nsys_set_name(&cells[0], range->name);
-	table_set_integer(&cells[1], range->proj_begin_ns);
-	table_set_integer(&cells[2], range->proj_end_ns - range->proj_begin_ns);
-	table_set_integer(&cells[3], range->head.key);
-	table_set_integer(&cells[4], range->end_ns - range->head.key);
-	table_set_string(&cells[5], "PushPop");
-	nsys_set_thread(rows->processes[range->process], range->thread, &cells[6]);
-	table_set_integer(&cells[8], range->nr_activities);
-	set_place(range, &cells[9]);
+	return trace_of(view, columns, sizeof(columns) / sizeof(columns[0]));
 }
 
 struct table *nsys_nvtx_gpu_proj_trace(const struct nsys_ask *ask, void *const *views)
 {
 	static const struct table_column columns[] = {
-		TABLE_COLUMN("name", "Name", TABLE_TEXT),
-		TABLE_COLUMN("proj_start_ns", "Projected Start (ns)", TABLE_TIME),
-		TABLE_COLUMN("proj_duration_ns", "Projected Duration (ns)", TABLE_TIME),
-		TABLE_COLUMN("start_ns", "Orig Start (ns)", TABLE_TIME),
-		TABLE_COLUMN("duration_ns", "Orig Duration (ns)", TABLE_TIME),
-		TABLE_COLUMN("style", "Style", TABLE_TEXT),
-		TABLE_COLUMN("pid", "PID", TABLE_ID),
-		TABLE_COLUMN("tid", "TID", TABLE_ID),
-		TABLE_COLUMN("gpu_activities", "NumGPUOps", TABLE_ID),
+		TABLE_COLUMN("name", "Name", TABLE_TEXT, TABLE_MEMBER(range_row, range.name)),
+		TABLE_COLUMN("proj_start_ns", "Projected Start (ns)", TABLE_TIME,
+			TABLE_MEMBER(range_row, range.proj_begin_ns)),
+		TABLE_COLUMN("proj_duration_ns", "Projected Duration (ns)", TABLE_TIME,
+			TABLE_MEMBER(range_row, proj_ns)),
+		TABLE_COLUMN("start_ns", "Orig Start (ns)", TABLE_TIME,
+			TABLE_MEMBER(range_row, range.head.key)),
+		TABLE_COLUMN("duration_ns", "Orig Duration (ns)", TABLE_TIME,
+			TABLE_MEMBER(range_row, ns)),
+		TABLE_COLUMN("style", "Style", TABLE_TEXT, TABLE_MEMBER(range_row, style)),
+		TABLE_COLUMN("pid", "PID", TABLE_ID, TABLE_MEMBER(range_row, thread.pid)),
+		TABLE_COLUMN("tid", "TID", TABLE_ID, TABLE_MEMBER(range_row, thread.tid)),
+		TABLE_COLUMN("gpu_activities", "NumGPUOps", TABLE_ID,
+			TABLE_MEMBER(range_row, range.nr_activities)),
 		PLACE_COLUMNS,
 	};
 	struct proj_view *view = views[0];
 
 	(void)ask;
 	nsys_walk_run(view->walk, NULL, keep_projected, view);
-	return trace_of(view, columns, 14, fill_proj);
+	return trace_of(view, columns, sizeof(columns) / sizeof(columns[0]));
 }
 
 /* ---- sums of projections ---- */
@@ -265,47 +254,45 @@ static void add_projection(void *context, const struct nsys_range *range)
 	sum->children += range->nr_children;
 }
 
-static void fill_proj_sum(const struct proj_sums *sums, size_t row, struct table_cell *cells)
-{
-	const struct histogram_group *proj = &sums->tally.times.groups[row];
-	const struct proj_sum *sum = &sums->sums[row];
-	double count = (double)proj->count;
-
-	nsys_set_name(&cells[0], sums->tally.rows[row].name);
-	table_set_string(&cells[1], "PushPop");
-	table_set_integer(&cells[2], histogram_sum(proj));
-	table_set_integer(&cells[3], sum->range_ns);
-	table_set_integer(&cells[4], proj->count);
-	table_set_number(&cells[5], histogram_mean(proj));
-	table_set_number(&cells[6], histogram_median(proj));
-	table_set_integer(&cells[7], proj->min);
-	table_set_integer(&cells[8], proj->max);
-	table_set_number(&cells[9], histogram_deviation(proj));
-	table_set_integer(&cells[10], sum->nr_activities);
-	table_set_number(&cells[11], (double)sum->nr_activities / count);
-	table_set_number(&cells[12], (double)sum->levels / count);
-	table_set_number(&cells[13], (double)sum->children / count);
-}
+struct proj_sum_row {
+	struct keyed_stats_times times;
+	struct proj_sum sum;
+	uint32_t name;
+	const char *style;
+};
 
 struct table *nsys_nvtx_gpu_proj_sum(const struct nsys_ask *ask, void *const *views)
 {
 	static const struct table_column columns[] = {
-		TABLE_COLUMN("name", "Range", TABLE_TEXT),
-		TABLE_COLUMN("style", "Style", TABLE_TEXT),
-		TABLE_COLUMN("total_ns", "Total Proj Time (ns)", TABLE_TIME),
-		TABLE_COLUMN("range_ns", "Total Range Time (ns)", TABLE_TIME),
-		TABLE_COLUMN("calls", "Range Instances", TABLE_COUNT),
-		TABLE_COLUMN("avg_ns", "Proj Avg (ns)", TABLE_MEAN_TIME),
-		TABLE_COLUMN("median_ns", "Proj Med (ns)", TABLE_MEAN_TIME),
-		TABLE_COLUMN("min_ns", "Proj Min (ns)", TABLE_TIME),
-		TABLE_COLUMN("max_ns", "Proj Max (ns)", TABLE_TIME),
-		TABLE_COLUMN("stddev_ns", "Proj StdDev (ns)", TABLE_MEAN_TIME),
-		TABLE_COLUMN("gpu_activities", "Total GPU Ops", TABLE_COUNT),
-		TABLE_COLUMN("avg_gpu_activities", "Avg GPU Ops", TABLE_NUMBER),
-		TABLE_COLUMN("avg_level", "Avg Range Lvl", TABLE_NUMBER),
-		TABLE_COLUMN("avg_children", "Avg Num Child", TABLE_NUMBER),
+		TABLE_COLUMN("name", "Range", TABLE_TEXT, TABLE_MEMBER(proj_sum_row, name)),
+		TABLE_COLUMN("style", "Style", TABLE_TEXT, TABLE_MEMBER(proj_sum_row, style)),
+		TABLE_COLUMN("total_ns", "Total Proj Time (ns)", TABLE_TIME,
+			TABLE_MEMBER(proj_sum_row, times.total_ns)),
+		TABLE_COLUMN("range_ns", "Total Range Time (ns)", TABLE_TIME,
+			TABLE_MEMBER(proj_sum_row, sum.range_ns)),
+		TABLE_COLUMN("calls", "Range Instances", TABLE_COUNT,
+			TABLE_MEMBER(proj_sum_row, times.calls)),
+		TABLE_COLUMN("avg_ns", "Proj Avg (ns)", TABLE_MEAN_TIME,
+			TABLE_MEMBER(proj_sum_row, times.avg_ns)),
+		TABLE_COLUMN("median_ns", "Proj Med (ns)", TABLE_MEAN_TIME,
+			TABLE_MEMBER(proj_sum_row, times.median_ns)),
+		TABLE_COLUMN("min_ns", "Proj Min (ns)", TABLE_TIME,
+			TABLE_MEMBER(proj_sum_row, times.min_ns)),
+		TABLE_COLUMN("max_ns", "Proj Max (ns)", TABLE_TIME,
+			TABLE_MEMBER(proj_sum_row, times.max_ns)),
+		TABLE_COLUMN("stddev_ns", "Proj StdDev (ns)", TABLE_MEAN_TIME,
+			TABLE_MEMBER(proj_sum_row, times.stddev_ns)),
+		TABLE_COLUMN("gpu_activities", "Total GPU Ops", TABLE_COUNT,
+			TABLE_MEMBER(proj_sum_row, sum.nr_activities)),
+		TABLE_COLUMN("avg_gpu_activities", "Avg GPU Ops", TABLE_NUMBER,
+			TABLE_MEAN(proj_sum_row, sum.nr_activities, times.calls)),
+		TABLE_COLUMN("avg_level", "Avg Range Lvl", TABLE_NUMBER,
+			TABLE_MEAN(proj_sum_row, sum.levels, times.calls)),
+		TABLE_COLUMN("avg_children", "Avg Num Child", TABLE_NUMBER,
+			TABLE_MEAN(proj_sum_row, sum.children, times.calls)),
 	};
-	struct table *table = table_create("rows", "", columns, 14);
+	struct table *table =
+		table_create("rows", "", columns, sizeof(columns) / sizeof(columns[0]));
 	struct proj_view *view = views[0];
 	struct proj_sums sums = {0};
 
@@ -314,7 +301,8 @@ struct table *nsys_nvtx_gpu_proj_sum(const struct nsys_ask *ask, void *const *vi
 	nsys_walk_run(view->walk, NULL, add_projection, &sums);
 	keyed_stats_finish(&sums.tally);
 	for (size_t i = 0; i < sums.tally.nr_rows; i++) {
-		fill_proj_sum(&sums, i, table_add_row(table));
+		table_add(table, &(struct proj_sum_row){keyed_stats_times(&sums.tally, i, 0),
+					 sums.sums[i], sums.tally.rows[i].name, "PushPop"});
 	}
 	keyed_stats_fini(&sums.tally);
 	free(sums.sums);

@@ -121,54 +121,61 @@ static void take_launch(void *context, const struct trace_event *event,
 	}
 }
 
-static void fill_kern(struct kern_view *view, const struct nsys_ask *ask,
-	const struct kern_row *row, struct table_cell *cells)
-{
-	const struct histogram_group *times = &view->kernels.times.groups[row->place];
+struct shown_row {
+	struct keyed_stats_times times;
+	uint32_t range, name;
+	struct nsys_thread thread;
+	uint64_t total_ns, nr_ranges;
+	const char *style; /* NULL outside of all ranges */
+};
 
-	if (row->key.range) {
-		nsys_set_name(&cells[0], row->key.range);
-		table_set_string(&cells[1], "PushPop");
-		table_set_integer(&cells[4], row->nr_ranges);
-	}
-	nsys_set_thread(
-		view->walk->records->processes[row->key.process], row->key.thread, &cells[2]);
-	table_set_integer(&cells[5], keyed_stats_calls(&view->kernels, row->place));
-	table_set_integer(&cells[6], histogram_sum(times));
-	if (times->count) {
-		table_set_number(&cells[7], histogram_mean(times));
-		table_set_number(&cells[8], histogram_median(times));
-		table_set_integer(&cells[9], times->min);
-		table_set_integer(&cells[10], times->max);
-		table_set_number(&cells[11], histogram_deviation(times));
-	}
-	nsys_set_name(&cells[12], nsys_kernel_name(ask, row->key.kernel));
+static void add_kern(struct kern_view *view, const struct nsys_ask *ask, const struct kern_row *row,
+	struct table *table)
+{
+	table_add(table,
+		&(struct shown_row){.times = keyed_stats_times(&view->kernels, row->place, 0),
+			.range = row->key.range,
+			.name = nsys_kernel_name(ask, row->key.kernel),
+			.thread = nsys_thread(
+				view->walk->records->processes[row->key.process], row->key.thread),
+			.total_ns = histogram_sum(&view->kernels.times.groups[row->place]),
+			.nr_ranges = row->nr_ranges,
+			.style = row->key.range ? "PushPop" : NULL});
 }
 
 struct table *nsys_nvtx_kern_sum(const struct nsys_ask *ask, void *const *views)
 {
 	static const struct table_column columns[] = {
-		TABLE_COLUMN("range", "NVTX Range", TABLE_TEXT),
-		TABLE_COLUMN("style", "Style", TABLE_TEXT),
-		TABLE_COLUMN("pid", "PID", TABLE_ID),
-		TABLE_COLUMN("tid", "TID", TABLE_ID),
-		TABLE_COLUMN("ranges", "NVTX Inst", TABLE_COUNT),
-		TABLE_COLUMN("calls", "Kern Inst", TABLE_COUNT),
-		TABLE_COLUMN("total_ns", "Total Time (ns)", TABLE_TIME),
-		TABLE_COLUMN("avg_ns", "Avg (ns)", TABLE_MEAN_TIME),
-		TABLE_COLUMN("median_ns", "Med (ns)", TABLE_MEAN_TIME),
-		TABLE_COLUMN("min_ns", "Min (ns)", TABLE_TIME),
-		TABLE_COLUMN("max_ns", "Max (ns)", TABLE_TIME),
-		TABLE_COLUMN("stddev_ns", "StdDev (ns)", TABLE_MEAN_TIME),
-		TABLE_COLUMN("name", "Kernel Name", TABLE_TEXT),
+		TABLE_COLUMN("range", "NVTX Range", TABLE_TEXT, TABLE_NONZERO(shown_row, range)),
+		TABLE_COLUMN("style", "Style", TABLE_TEXT, TABLE_MEMBER(shown_row, style)),
+		TABLE_COLUMN("pid", "PID", TABLE_ID, TABLE_MEMBER(shown_row, thread.pid)),
+		TABLE_COLUMN("tid", "TID", TABLE_ID, TABLE_MEMBER(shown_row, thread.tid)),
+		TABLE_COLUMN(
+			"ranges", "NVTX Inst", TABLE_COUNT, TABLE_IF(shown_row, nr_ranges, range)),
+		TABLE_COLUMN(
+			"calls", "Kern Inst", TABLE_COUNT, TABLE_MEMBER(shown_row, times.calls)),
+		TABLE_COLUMN("total_ns", "Total Time (ns)", TABLE_TIME,
+			TABLE_MEMBER(shown_row, total_ns)),
+		TABLE_COLUMN("avg_ns", "Avg (ns)", TABLE_MEAN_TIME,
+			TABLE_MEMBER(shown_row, times.avg_ns)),
+		TABLE_COLUMN("median_ns", "Med (ns)", TABLE_MEAN_TIME,
+			TABLE_MEMBER(shown_row, times.median_ns)),
+		TABLE_COLUMN(
+			"min_ns", "Min (ns)", TABLE_TIME, TABLE_MEMBER(shown_row, times.min_ns)),
+		TABLE_COLUMN(
+			"max_ns", "Max (ns)", TABLE_TIME, TABLE_MEMBER(shown_row, times.max_ns)),
+		TABLE_COLUMN("stddev_ns", "StdDev (ns)", TABLE_MEAN_TIME,
+			TABLE_MEMBER(shown_row, times.stddev_ns)),
+		TABLE_COLUMN("name", "Kernel Name", TABLE_TEXT, TABLE_MEMBER(shown_row, name)),
 	};
 	struct kern_view *view = views[0];
-	struct table *table = table_create("rows", "", columns, 13);
+	struct table *table =
+		table_create("rows", "", columns, sizeof(columns) / sizeof(columns[0]));
 
 	nsys_walk_run(view->walk, take_launch, NULL, view);
 	keyed_stats_finish(&view->kernels);
 	for (const struct kern_row *row = view->rows; row; row = row->hh.next) {
-		fill_kern(view, ask, row, table_add_row(table));
+		add_kern(view, ask, row, table);
 	}
 	table_sort(table, "total");
 	return table;

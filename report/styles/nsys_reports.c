@@ -320,14 +320,11 @@ uint32_t nsys_operation(uint32_t copy)
 	return string_pool_intern(text, (size_t)length);
 }
 
-void nsys_set_thread(const struct process *process, uint32_t thread_id, struct table_cell *cells)
+struct nsys_thread nsys_thread(const struct process *process, uint32_t thread_id)
 {
 	const struct model_thread *thread = idmap_get(&process->threads, thread_id);
 
-	table_set_integer(&cells[0], process->pid);
-	if (thread) {
-		table_set_integer(&cells[1], thread->tid);
-	}
+	return (struct nsys_thread){process->pid, thread ? thread->tid : UINT32_MAX};
 }
 
 void nsys_set_kernel(

@@ -61,8 +61,11 @@ uint32_t nsys_operation(uint32_t copy);
 void nsys_set_device(
 	struct table_cell *cell, const struct process *process, const struct model_place *place);
 
-/* Sets two cells to PID and TID of a thread of the stream. */
-void nsys_set_thread(const struct process *process, uint32_t thread_id, struct table_cell *cells);
+/* PID and TID of a thread of the stream; UINT32_MAX unknown. */
+struct nsys_thread {
+	uint32_t pid, tid;
+};
+struct nsys_thread nsys_thread(const struct process *process, uint32_t thread_id);
 
 /* Sets a cell to a kernel's name as the report in the trace's hint shows it. */
 void nsys_set_kernel(

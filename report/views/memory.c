@@ -54,25 +54,30 @@ static void on_alloc(void *context, const struct op_alloc *alloc, const struct o
 
 /* ---- the table ---- */
 
+struct shown_row {
+	struct memory_row row;
+	const struct process *process;
+	uint64_t at_peak_bytes, nr_live, live_bytes;
+	uint32_t name;
+	const char *place;
+};
+
 static void add_row(
 	const struct memory_place *place, const struct memory_row *row, struct table *table)
 {
-	uint32_t nobody = string_pool_intern("(no operator)", 13);
-	struct table_cell *cells = table_add(table, row);
+	bool has_peak = memory_timeline_has_totals(&place->pool) && !place->has_nameless_free;
+	bool has_live = !memory_live_unknown(place);
 	char text[MEMORY_NAME_BYTES];
 
 	memory_place_name(place, text);
-	table_set_integer(&cells[0], place->process->pid);
-	table_set_string(&cells[1], text);
-	table_set_number(&cells[4], min_max_sum_mean(&row->allocs));
-	if (memory_timeline_has_totals(&place->pool) && !place->has_nameless_free) {
-		table_set_integer(&cells[6], row->at_peak_bytes);
-	}
-	if (!memory_live_unknown(place)) {
-		table_set_integer(&cells[7], row->nr_live);
-		table_set_integer(&cells[8], row->live_bytes);
-	}
-	table_set_integer(&cells[9], row->key.name ? row->key.name : nobody);
+	table_add(table, &(struct shown_row){.row = *row,
+				 .process = place->process,
+				 .at_peak_bytes = has_peak ? row->at_peak_bytes : UINT64_MAX,
+				 .nr_live = has_live ? row->nr_live : UINT64_MAX,
+				 .live_bytes = has_live ? row->live_bytes : UINT64_MAX,
+				 .name = row->key.name ? row->key.name
+						       : string_pool_intern("(no operator)", 13),
+				 .place = text});
 }
 
 static void add_rows(const struct memory_view *view, struct table *table)
@@ -166,20 +171,26 @@ static void add_notes(
 }
 
 static const struct table_column columns[] = {
-	TABLE_COLUMN("pid", "PID", TABLE_ID),
-	TABLE_COLUMN("place", "Memory", TABLE_TEXT, .help = "GPU, CPU or other kind of memory"),
+	TABLE_COLUMN("pid", "PID", TABLE_ID, VIEW_PID(shown_row, process)),
+	TABLE_COLUMN("place", "Memory", TABLE_TEXT, .help = "GPU, CPU or other kind of memory",
+		TABLE_MEMBER(shown_row, place)),
 	TABLE_COLUMN(
-		"allocations", "Allocations", TABLE_COUNT, TABLE_MEMBER(memory_row, allocs.nr)),
-	TABLE_COLUMN("total_bytes", "Total", TABLE_SIZE, TABLE_MEMBER(memory_row, allocs.sum)),
-	TABLE_COLUMN("avg_bytes", "Avg", TABLE_MEAN_SIZE),
-	TABLE_COLUMN("max_bytes", "Max", TABLE_SIZE, TABLE_MEMBER(memory_row, allocs.max)),
+		"allocations", "Allocations", TABLE_COUNT, TABLE_MEMBER(shown_row, row.allocs.nr)),
+	TABLE_COLUMN("total_bytes", "Total", TABLE_SIZE, TABLE_MEMBER(shown_row, row.allocs.sum)),
+	TABLE_COLUMN("avg_bytes", "Avg", TABLE_MEAN_SIZE,
+		TABLE_MEAN(shown_row, row.allocs.sum, row.allocs.nr)),
+	TABLE_COLUMN("max_bytes", "Max", TABLE_SIZE, TABLE_MEMBER(shown_row, row.allocs.max)),
 	TABLE_COLUMN("at_peak_bytes", "In use at peak", TABLE_SIZE,
-		.help = "bytes that were in use when most memory was in use"),
+		.help = "bytes that were in use when most memory was in use",
+		TABLE_MEMBER(shown_row, at_peak_bytes)),
 	TABLE_COLUMN("live", "Live at exit", TABLE_COUNT,
-		.help = "allocations still in use at the end of the recording"),
+		.help = "allocations still in use at the end of the recording",
+		TABLE_MEMBER(shown_row, nr_live)),
 	TABLE_COLUMN("live_bytes", "Live at exit", TABLE_SIZE,
-		.help = "bytes still in use at the end of the recording"),
-	TABLE_COLUMN("name", "Allocated by", TABLE_NAME, .help = "operator or call that allocated"),
+		.help = "bytes still in use at the end of the recording",
+		TABLE_MEMBER(shown_row, live_bytes)),
+	TABLE_COLUMN("name", "Allocated by", TABLE_NAME, .help = "operator or call that allocated",
+		TABLE_MEMBER(shown_row, name)),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -287,44 +298,49 @@ static void events_init(void *state)
 	view->scan.memory.context = view;
 }
 
-enum column { PID, RANK, PLACE, BYTES, ALLOCATION, RELEASE, DURATION, NAME };
+struct event_row {
+	const struct process *process;
+	uint64_t bytes, alloc_ns, free_ns, duration_ns;
+	uint32_t name;
+	const char *place;
+};
 
-static void fill_event(const struct allocation *block, uint32_t nobody, struct table_cell *cells)
+static void add_event(const struct allocation *block, uint32_t nobody, struct table *table)
 {
 	const struct memory_place place = {
 		.device_type = (uint8_t)(block->device >> 8), .device = (uint8_t)block->device};
-	bool is_asked = block->alloc_ns != BLOCK_UNSEEN;
+	bool is_asked = block->alloc_ns != BLOCK_UNSEEN, is_freed = block->free_ns != BLOCK_UNSEEN;
 	char text[MEMORY_NAME_BYTES];
+	struct event_row row = {.process = block->process,
+		.bytes = block->bytes,
+		.alloc_ns = is_asked ? block->alloc_ns : UINT64_MAX,
+		.free_ns = is_freed ? block->free_ns : UINT64_MAX,
+		.duration_ns = UINT64_MAX,
+		.name = !is_asked     ? UINT32_MAX
+			: block->name ? block->name
+				      : nobody,
+		.place = text};
 
 	memory_place_name(&place, text);
-	view_fill_process(block->process, &cells[PID]);
-	table_set_string(&cells[PLACE], text);
-	table_set_integer(&cells[BYTES], block->bytes);
-	if (is_asked) {
-		table_set_integer(&cells[ALLOCATION], block->alloc_ns);
-		table_set_integer(&cells[NAME], block->name ? block->name : nobody);
+	if (is_asked && is_freed && block->free_ns >= block->alloc_ns) {
+		row.duration_ns = block->free_ns - block->alloc_ns;
 	}
-	if (block->free_ns != BLOCK_UNSEEN) {
-		table_set_integer(&cells[RELEASE], block->free_ns);
-		if (is_asked && block->free_ns >= block->alloc_ns) {
-			table_set_integer(&cells[DURATION], block->free_ns - block->alloc_ns);
-		}
-	}
+	table_add(table, &row);
 }
 
 static const struct table_column event_columns[] = {
-	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
-	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
-	[PLACE] = TABLE_COLUMN(
-		"place", "Memory", TABLE_TEXT, .help = "GPU, CPU or other kind of memory"),
-	[BYTES] = TABLE_COLUMN("bytes", "Size", TABLE_SIZE),
-	[ALLOCATION] = TABLE_COLUMN("allocation_ns", "Allocated", TABLE_TIME,
-		.help = "since the start of the recording"),
-	[RELEASE] = TABLE_COLUMN("release_ns", "Freed", TABLE_TIME,
-		.help = "since the start of the recording; n/a: not recorded"),
-	[DURATION] = TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
-	[NAME] = TABLE_COLUMN(
-		"name", "Allocated by", TABLE_NAME, .help = "operator or call that allocated"),
+	VIEW_PROCESS_COLUMNS(event_row, process, .is_wide_only = true),
+	TABLE_COLUMN("place", "Memory", TABLE_TEXT, .help = "GPU, CPU or other kind of memory",
+		TABLE_MEMBER(event_row, place)),
+	TABLE_COLUMN("bytes", "Size", TABLE_SIZE, TABLE_MEMBER(event_row, bytes)),
+	TABLE_COLUMN("allocation_ns", "Allocated", TABLE_TIME,
+		.help = "since the start of the recording", TABLE_MEMBER(event_row, alloc_ns)),
+	TABLE_COLUMN("release_ns", "Freed", TABLE_TIME,
+		.help = "since the start of the recording; n/a: not recorded",
+		TABLE_MEMBER(event_row, free_ns)),
+	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME, TABLE_MEMBER(event_row, duration_ns)),
+	TABLE_COLUMN("name", "Allocated by", TABLE_NAME, .help = "operator or call that allocated",
+		TABLE_MEMBER(event_row, name)),
 };
 
 static void fill_events(void *state, struct table *table)
@@ -335,7 +351,7 @@ static void fill_events(void *state, struct table *table)
 	const struct allocation *blocks = allocations_sorted(&view->blocks, &nr);
 
 	for (size_t i = 0; i < nr; i++) {
-		fill_event(&blocks[i], nobody, table_add_row(table));
+		add_event(&blocks[i], nobody, table);
 	}
 	if (!nr) {
 		table_note(table, MEMORY_SCAN_NONE);

@@ -37,12 +37,9 @@ static void fini(void *state)
 	free(view->rows);
 }
 
-static void set_name(
-	struct table_cell *cell, const char *const *names, size_t nr_names, unsigned int i)
+static const char *name_of(const char *const *names, size_t nr_names, unsigned int i)
 {
-	const char *name = i < nr_names && names[i] ? names[i] : "?";
-
-	table_set_string(cell, name);
+	return i < nr_names && names[i] ? names[i] : "?";
 }
 
 static uint64_t start_of(struct process *process, uint64_t tick)
@@ -126,19 +123,16 @@ static void end(void *context, struct process *process, const struct phases *pha
 	free(traces);
 }
 
-enum column {
-	PID,
-	RANK,
-	STEP,
-	START,
-	DURATION,
-	PHASES,
-	GPU = PHASES + NR_PHASES,
-	TRACE, /* interval, Forward and Backward, tail */
-	RULE = TRACE + 3,
+/* A row as shown. */
+struct shown_row {
+	const struct process *process;
+	uint64_t step, start_ns, duration_ns;
+	uint64_t phase_ns[NR_PHASES], gpu_ns;
+	uint64_t interval_ns, fp_bp_ns, tail_ns;
+	const char *rule;
 };
 
-static void fill(const struct step_row *row, struct table_cell *cells)
+static void add_row(const struct step_row *row, struct table *table)
 {
 	static const char *const rules[] = {"(start)", [GPROF_STEP_CALL] = "gprof_step()",
 		[GPROF_STEP_NVTX] = "nvtx", [GPROF_STEP_API] = "api",
@@ -146,30 +140,27 @@ static void fill(const struct step_row *row, struct table_cell *cells)
 		[GPROF_STEP_OPTIMIZER] = "optimizer", [GPROF_STEP_DATALOADER] = "dataloader",
 		[GPROF_STEP_PERIOD] = "launch period", [MODEL_STEP_TRACE] = "trace"};
 	const struct model_step *step = &row->process->steps[row->place];
+	bool has_phases = row->is_whole && row->has_phases;
+	bool has_trace = row->is_whole && row->has_trace;
+	uint64_t rest_ns = row->interval_ns + row->tail_ns;
+	struct shown_row shown = {.process = row->process,
+		.step = step->step,
+		.start_ns = start_of(row->process, row->start),
+		.duration_ns = row->is_whole ? row->duration_ns : UINT64_MAX,
+		.gpu_ns = has_phases && row->has_gpu ? row->gpu_ns : UINT64_MAX,
+		.interval_ns = has_trace ? row->interval_ns : UINT64_MAX,
+		.fp_bp_ns = !has_trace			 ? UINT64_MAX
+			    : row->duration_ns > rest_ns ? row->duration_ns - rest_ns
+							 : 0,
+		.tail_ns = has_trace ? row->tail_ns : UINT64_MAX,
+		.rule = name_of(rules, sizeof(rules) / sizeof(rules[0]), step->how)};
 
-	view_fill_process(row->process, &cells[PID]);
-	table_set_integer(&cells[STEP], step->step);
-	table_set_integer(&cells[START], start_of(row->process, row->start));
-	if (row->is_whole) {
-		table_set_integer(&cells[DURATION], row->duration_ns);
-		for (unsigned int i = 0; row->has_phases && i < NR_PHASES; i++) {
-			if (!row->has_only_loader || i == PHASE_DATALOADER || i == PHASE_OTHERS) {
-				table_set_integer(&cells[PHASES + i], row->phase_ns[i]);
-			}
-		}
-		if (row->has_gpu && row->has_phases) {
-			table_set_integer(&cells[GPU], row->gpu_ns);
-		}
-		if (row->has_trace) {
-			uint64_t rest_ns = row->interval_ns + row->tail_ns;
+	for (unsigned int i = 0; i < NR_PHASES; i++) {
+		bool is_known = !row->has_only_loader || i == PHASE_DATALOADER || i == PHASE_OTHERS;
 
-			table_set_integer(&cells[TRACE], row->interval_ns);
-			table_set_integer(&cells[TRACE + 1],
-				row->duration_ns > rest_ns ? row->duration_ns - rest_ns : 0);
-			table_set_integer(&cells[TRACE + 2], row->tail_ns);
-		}
+		shown.phase_ns[i] = has_phases && is_known ? row->phase_ns[i] : UINT64_MAX;
 	}
-	set_name(&cells[RULE], rules, sizeof(rules) / sizeof(rules[0]), step->how);
+	table_add(table, &shown);
 }
 
 /* Draws the steps of a job, its ranks beside each other. */
@@ -193,37 +184,47 @@ static void draw(const struct steps_view *view, struct table *table)
 }
 
 static const struct table_column steps_columns[] = {
-	TABLE_COLUMN("pid", "PID", TABLE_ID),
-	TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
-	TABLE_COLUMN("step", "Step", TABLE_ID),
-	TABLE_COLUMN("start_ns", "Start", TABLE_TIME, .help = "since the start of the recording"),
-	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
-	TABLE_COLUMN("dataloader_ns", "Dataloader", TABLE_TIME),
-	TABLE_COLUMN("forward_ns", "Forward", TABLE_TIME),
-	TABLE_COLUMN("backward_ns", "Backward", TABLE_TIME),
-	TABLE_COLUMN("optimization_ns", "Optimization", TABLE_TIME),
-	TABLE_COLUMN("others_ns", "Others", TABLE_TIME, .help = "in no phase"),
+	VIEW_PROCESS_COLUMNS(shown_row, process, .is_wide_only = true),
+	TABLE_COLUMN("step", "Step", TABLE_ID, TABLE_MEMBER(shown_row, step)),
+	TABLE_COLUMN("start_ns", "Start", TABLE_TIME, .help = "since the start of the recording",
+		TABLE_MEMBER(shown_row, start_ns)),
+	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME, TABLE_MEMBER(shown_row, duration_ns)),
+	TABLE_COLUMN("dataloader_ns", "Dataloader", TABLE_TIME,
+		TABLE_MEMBER(shown_row, phase_ns[PHASE_DATALOADER])),
+	TABLE_COLUMN("forward_ns", "Forward", TABLE_TIME,
+		TABLE_MEMBER(shown_row, phase_ns[PHASE_FORWARD])),
+	TABLE_COLUMN("backward_ns", "Backward", TABLE_TIME,
+		TABLE_MEMBER(shown_row, phase_ns[PHASE_BACKWARD])),
+	TABLE_COLUMN("optimization_ns", "Optimization", TABLE_TIME,
+		TABLE_MEMBER(shown_row, phase_ns[PHASE_OPTIMIZATION])),
+	TABLE_COLUMN("others_ns", "Others", TABLE_TIME, .help = "in no phase",
+		TABLE_MEMBER(shown_row, phase_ns[PHASE_OTHERS])),
 	TABLE_COLUMN("gpu_ns", "GPU", TABLE_TIME,
-		.help = "sum of the GPU activities that the step launched"),
+		.help = "sum of the GPU activities that the step launched",
+		TABLE_MEMBER(shown_row, gpu_ns)),
 	TABLE_COLUMN("interval_ns", "Interval", TABLE_TIME, .is_wide_only = true,
-		.help = "to the first Forward"),
+		.help = "to the first Forward", TABLE_MEMBER(shown_row, interval_ns)),
 	TABLE_COLUMN("fp_bp_ns", "Forward+Backward", TABLE_TIME, .is_wide_only = true,
-		.help = "to the end of the last Backward"),
-	TABLE_COLUMN("tail_ns", "Tail", TABLE_TIME, .is_wide_only = true, .help = "the rest"),
+		.help = "to the end of the last Backward", TABLE_MEMBER(shown_row, fp_bp_ns)),
+	TABLE_COLUMN("tail_ns", "Tail", TABLE_TIME, .is_wide_only = true, .help = "the rest",
+		TABLE_MEMBER(shown_row, tail_ns)),
 	TABLE_COLUMN("rule", "Found by", TABLE_TEXT, .is_minor = true,
-		.help = "what marks the end of a step"),
+		.help = "what marks the end of a step", TABLE_MEMBER(shown_row, rule)),
 };
 
 static void fill_steps(void *state, struct table *table)
 {
+	static const char *const phase_keys[] = {
+		"dataloader", "forward", "backward", "optimization", "others"};
 	struct steps_view *view = state;
 
-	for (unsigned int i = PHASES; i <= GPU; i++) {
-		table->columns[i].is_wide_only = i == GPU ? !view->has_gpu : !view->has_phases;
+	for (unsigned int i = 0; i < sizeof(phase_keys) / sizeof(phase_keys[0]); i++) {
+		table_set_wide(table, phase_keys[i], !view->has_phases);
 	}
+	table_set_wide(table, "gpu_ns", !view->has_gpu);
 	table->is_aside = !view->has_phases && view->has_events; /* else it is all there is */
 	for (size_t i = 0; i < view->nr_rows; i++) {
-		fill(&view->rows[i], table_add_row(table));
+		add_row(&view->rows[i], table);
 	}
 	if (view->has_open) {
 		table_note(table, "The last step has no end.");
@@ -237,12 +238,20 @@ static void fill_steps(void *state, struct table *table)
 	draw(view, table);
 }
 
+struct window_row {
+	const struct process *process;
+	uint64_t window, step, start_ns;
+	const char *state;
+};
+
 static const struct table_column windows_columns[] = {
-	TABLE_COLUMN("pid", "PID", TABLE_ID),
-	TABLE_COLUMN("window", "Window", TABLE_ID, .help = "number of the record window"),
-	TABLE_COLUMN("step", "From step", TABLE_ID),
-	TABLE_COLUMN("start_ns", "Start", TABLE_TIME, .help = "since the start of the recording"),
-	TABLE_COLUMN("state", "State", TABLE_TEXT),
+	TABLE_COLUMN("pid", "PID", TABLE_ID, VIEW_PID(window_row, process)),
+	TABLE_COLUMN("window", "Window", TABLE_ID, .help = "number of the record window",
+		TABLE_MEMBER(window_row, window)),
+	TABLE_COLUMN("step", "From step", TABLE_ID, TABLE_MEMBER(window_row, step)),
+	TABLE_COLUMN("start_ns", "Start", TABLE_TIME, .help = "since the start of the recording",
+		TABLE_MEMBER(window_row, start_ns)),
+	TABLE_COLUMN("state", "State", TABLE_TEXT, TABLE_MEMBER(window_row, state)),
 };
 
 static void fill_windows(void *state, struct table *table)
@@ -257,13 +266,10 @@ static void fill_windows(void *state, struct table *table)
 
 		for (size_t k = 0; k < process->nr_windows; k++) {
 			const struct model_window *window = &process->windows[k];
-			struct table_cell *cells = table_add_row(table);
 
-			table_set_integer(&cells[0], process->pid);
-			table_set_integer(&cells[1], window->window);
-			table_set_integer(&cells[2], window->step);
-			table_set_integer(&cells[3], start_of(process, window->tick));
-			set_name(&cells[4], states, 3, window->state);
+			table_add(table, &(struct window_row){process, window->window, window->step,
+						 start_of(process, window->tick),
+						 name_of(states, 3, window->state)});
 		}
 	}
 }

@@ -11,6 +11,9 @@ struct thread_row {
 	uint32_t id;
 	uint64_t nr_calls, nr_launches, nr_syncs;
 	uint64_t api_ticks, sync_ticks;
+	/* For the table. */
+	uint64_t tid, api_ns, sync_ns, start_ns, end_ns;
+	uint32_t name;
 };
 
 struct threads_view {
@@ -85,46 +88,47 @@ static void on_batch(void *context, struct process *process, const struct batch 
 	}
 }
 
-static void set_time(struct table_cell *cell, struct process *process, uint64_t tick)
+static uint64_t time_of(struct process *process, uint64_t tick)
 {
 	uint64_t ns = clock_map_time(&process->host_clock, tick);
 
-	if (tick && process->first_ns <= process->last_ns) {
-		table_set_integer(cell, time_axis_time(process, ns));
-	}
+	return tick && process->first_ns <= process->last_ns ? time_axis_time(process, ns)
+							     : UINT64_MAX;
 }
 
-static void fill(const struct thread_row *row, struct table_cell *cells)
+static void finish_row(struct thread_row *row)
 {
 	const struct clock_map *clock = &row->process->host_clock;
 	const struct model_thread *thread = idmap_get(&row->process->threads, row->id);
 
-	table_set_integer(&cells[0], row->process->pid);
-	table_set_integer(&cells[3], clock_map_duration(clock, row->api_ticks));
-	table_set_integer(&cells[6], clock_map_duration(clock, row->sync_ticks));
+	row->api_ns = clock_map_duration(clock, row->api_ticks);
+	row->sync_ns = clock_map_duration(clock, row->sync_ticks);
+	row->tid = row->start_ns = row->end_ns = UINT64_MAX;
 	if (thread) {
-		table_set_integer(&cells[1], thread->tid);
-		set_time(&cells[7], row->process,
+		row->tid = thread->tid;
+		row->name = thread->name;
+		row->start_ns = time_of(row->process,
 			thread->is_created ? thread->created_tick : thread->seen_tick);
-		set_time(&cells[8], row->process, thread->is_ended ? thread->ended_tick : 0);
+		row->end_ns = time_of(row->process, thread->is_ended ? thread->ended_tick : 0);
 	}
-	table_set_integer(&cells[9], thread ? thread->name : 0);
 }
 
 static const struct table_column columns[] = {
-	TABLE_COLUMN("pid", "PID", TABLE_ID),
-	TABLE_COLUMN("tid", "TID", TABLE_ID),
+	TABLE_COLUMN("pid", "PID", TABLE_ID, VIEW_PID(thread_row, process)),
+	TABLE_COLUMN("tid", "TID", TABLE_ID, TABLE_MEMBER(thread_row, tid)),
 	TABLE_COLUMN("calls", "API calls", TABLE_COUNT, TABLE_MEMBER(thread_row, nr_calls)),
-	TABLE_COLUMN(
-		"total_ns", "API time", TABLE_TIME, .help = "of calls that are timed; see api"),
+	TABLE_COLUMN("total_ns", "API time", TABLE_TIME, .help = "of calls that are timed; see api",
+		TABLE_MEMBER(thread_row, api_ns)),
 	TABLE_COLUMN("launches", "Launches", TABLE_COUNT, TABLE_MEMBER(thread_row, nr_launches)),
 	TABLE_COLUMN("syncs", "Syncs", TABLE_COUNT, .help = "calls that wait for the GPU",
 		TABLE_MEMBER(thread_row, nr_syncs)),
-	TABLE_COLUMN(
-		"sync_ns", "Sync time", TABLE_TIME, .help = "time in calls that wait for the GPU"),
-	TABLE_COLUMN("start_ns", "Start", TABLE_TIME, .help = "since the start of the recording"),
-	TABLE_COLUMN("end_ns", "End", TABLE_TIME, .help = "since the start of the recording"),
-	TABLE_COLUMN("name", "Thread", TABLE_NAME),
+	TABLE_COLUMN("sync_ns", "Sync time", TABLE_TIME,
+		.help = "time in calls that wait for the GPU", TABLE_MEMBER(thread_row, sync_ns)),
+	TABLE_COLUMN("start_ns", "Start", TABLE_TIME, .help = "since the start of the recording",
+		TABLE_MEMBER(thread_row, start_ns)),
+	TABLE_COLUMN("end_ns", "End", TABLE_TIME, .help = "since the start of the recording",
+		TABLE_MEMBER(thread_row, end_ns)),
+	TABLE_COLUMN("name", "Thread", TABLE_NAME, TABLE_MEMBER(thread_row, name)),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -132,7 +136,8 @@ static void fill_table(void *state, struct table *table)
 	struct threads_view *view = state;
 
 	for (size_t i = 0; i < view->nr_rows; i++) {
-		fill(&view->rows[i], table_add(table, &view->rows[i]));
+		finish_row(&view->rows[i]);
+		table_add(table, &view->rows[i]);
 	}
 	table_sort(table, "total");
 }

@@ -9,6 +9,7 @@ struct row {
 	const struct process *process;
 	uint64_t nr_operators, nr_calls, operators_ns;
 	uint64_t nr_streams, nr_activities, gpu_ns;
+	uint64_t span_ns; /* for the table */
 };
 
 struct timeline_summary_view {
@@ -80,9 +81,9 @@ static void end(void *context, struct process *process, const struct phases *pha
 }
 
 static const struct table_column columns[] = {
-	TABLE_COLUMN("pid", "PID", TABLE_ID),
-	TABLE_COLUMN("rank", "Rank", TABLE_ID),
-	TABLE_COLUMN("span_ns", "Span", TABLE_TIME, .help = "from the first event to the last"),
+	VIEW_PROCESS_COLUMNS(row, process),
+	TABLE_COLUMN("span_ns", "Span", TABLE_TIME, .help = "from the first event to the last",
+		TABLE_MEMBER(row, span_ns)),
 	TABLE_COLUMN("operators", "Operators", TABLE_COUNT, .help = "different operators",
 		TABLE_MEMBER(row, nr_operators)),
 	TABLE_COLUMN("calls", "Calls", TABLE_COUNT, .help = "calls of operators",
@@ -102,13 +103,13 @@ static void fill_table(void *state, struct table *table)
 	struct timeline_summary_view *view = state;
 
 	for (size_t i = 0; i < view->nr_rows; i++) {
-		struct table_cell *cells = table_add(table, &view->rows[i]);
-		const struct process *process = view->rows[i].process;
+		struct row *row = &view->rows[i];
+		const struct process *process = row->process;
 
-		view_fill_process(process, cells);
-		if (process->first_ns <= process->last_ns) {
-			table_set_integer(&cells[2], process->last_ns - process->first_ns);
-		}
+		row->span_ns = process->first_ns <= process->last_ns
+				       ? process->last_ns - process->first_ns
+				       : UINT64_MAX;
+		table_add(table, row);
 	}
 }
 

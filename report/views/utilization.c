@@ -89,7 +89,12 @@ static void draw(const struct utilization_series *series, char *text)
 	text[length] = '\0';
 }
 
-static void fill(const struct utilization_series *series, struct table_cell *cells)
+struct series_row {
+	struct utilization_series series;
+	const char *device, *name, *unit, *curve;
+};
+
+static void add_series(const struct utilization_series *series, struct table *table)
 {
 	const struct utilization_metric *what = &usage_metrics[series->metric];
 	char device[24] = "process", curve[NR_POINTS + 1];
@@ -105,15 +110,7 @@ static void fill(const struct utilization_series *series, struct table_cell *cel
 		strcpy(device, "container");
 	}
 	draw(series, curve);
-	table_set_integer(&cells[0], series->process->pid);
-	table_set_string(&cells[1], device);
-	table_set_string(&cells[2], what->name);
-	table_set_number(&cells[4], series->sum / series->weight);
-	if (series->step_weight > 0) {
-		table_set_number(&cells[5], series->step_sum / series->step_weight);
-	}
-	table_set_string(&cells[8], what->unit);
-	table_set_string(&cells[9], curve);
+	table_add(table, &(struct series_row){*series, device, what->name, what->unit, curve});
 }
 
 /* Below that, a burst of threads at the start is enough. */
@@ -184,21 +181,25 @@ static void add_note(const struct utilization *usage, struct table *table)
 }
 
 static const struct table_column columns[] = {
-	TABLE_COLUMN("pid", "PID", TABLE_ID),
-	TABLE_COLUMN(
-		"device", "Of", TABLE_TEXT, .help = "process, its container (cgroup), host or GPU"),
-	TABLE_COLUMN("metric", "Metric", TABLE_TEXT),
+	TABLE_COLUMN("pid", "PID", TABLE_ID, VIEW_PID(series_row, series.process)),
+	TABLE_COLUMN("device", "Of", TABLE_TEXT,
+		.help = "process, its container (cgroup), host or GPU",
+		TABLE_MEMBER(series_row, device)),
+	TABLE_COLUMN("metric", "Metric", TABLE_TEXT, TABLE_MEMBER(series_row, name)),
 	TABLE_COLUMN("samples", "Samples", TABLE_COUNT, .help = "samples, or GPU activities",
-		TABLE_MEMBER(utilization_series, nr)),
-	TABLE_COLUMN("avg", "Avg", TABLE_NUMBER, .help = "over the recording"),
+		TABLE_MEMBER(series_row, series.nr)),
+	TABLE_COLUMN("avg", "Avg", TABLE_NUMBER, .help = "over the recording",
+		TABLE_MEAN(series_row, series.sum, series.weight)),
 	TABLE_COLUMN("avg_in_steps", "In steps", TABLE_NUMBER,
 		.help = "mean over the steps that count, by the samples that lie in them or "
-			"cover a part of them"),
-	TABLE_COLUMN("max", "Max", TABLE_NUMBER, TABLE_MEMBER(utilization_series, max)),
-	TABLE_COLUMN("min", "Min", TABLE_NUMBER, TABLE_MEMBER(utilization_series, min)),
-	TABLE_COLUMN("unit", "Unit", TABLE_TEXT),
+			"cover a part of them",
+		TABLE_MEAN(series_row, series.step_sum, series.step_weight)),
+	TABLE_COLUMN("max", "Max", TABLE_NUMBER, TABLE_MEMBER(series_row, series.max)),
+	TABLE_COLUMN("min", "Min", TABLE_NUMBER, TABLE_MEMBER(series_row, series.min)),
+	TABLE_COLUMN("unit", "Unit", TABLE_TEXT, TABLE_MEMBER(series_row, unit)),
 	TABLE_COLUMN("curve", "Over time", TABLE_TEXT, .is_wide_only = true,
-		.help = "the metric over the run, from 0 to its maximum"),
+		.help = "the metric over the run, from 0 to its maximum",
+		TABLE_MEMBER(series_row, curve)),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -208,7 +209,7 @@ static void fill_table(void *state, struct table *table)
 
 	for (size_t i = 0; i < usage->nr_series; i++) {
 		if (usage->series[i].weight > 0) {
-			fill(&usage->series[i], table_add(table, &usage->series[i]));
+			add_series(&usage->series[i], table);
 		}
 	}
 	add_note(usage, table);
