@@ -93,7 +93,7 @@ static size_t run_of(
 {
 	size_t end = 1;
 
-	while (end < nr && !order(&cells[0].transfer, &cells[end].transfer)) {
+	while (end < nr && !order(&cells->transfer, &cells[end].transfer)) {
 		end++;
 	}
 	return end;
@@ -195,7 +195,7 @@ static struct straggler_step sum_step(
 	const struct cell *cells, size_t nr, enum slow_links_basis basis)
 {
 	struct straggler_step step = {
-		.step = cells[0].transfer.step, .length_ns = cells[0].transfer.step_ns};
+		.step = cells->transfer.step, .length_ns = cells->transfer.step_ns};
 	__int128 delay_ns = 0; /* 128 bits, as damaged streams may claim anything */
 	int64_t most_ns = 0;
 
@@ -244,7 +244,7 @@ static void add_path(struct slow_links *network, const struct cell *cells, size_
 	network->slow =
 		array_grow(network->slow, network->nr, &network->capacity, sizeof(*network->slow));
 	network->slow[network->nr++] = (struct slow_link){
-		cells[0].transfer.path, cells[0].transfer.nr_ranks, basis, sums[basis]};
+		cells->transfer.path, cells->transfer.nr_ranks, basis, sums[basis]};
 }
 
 void slow_links_find(struct slow_links *network, struct transfer *transfers, size_t nr)

@@ -50,38 +50,41 @@ static const char *note_of_test(const struct diff_row *time)
 				 "steps, which are too few for the Mann-Whitney test.";
 }
 
+struct side_row {
+	const char *name;
+	uint32_t path;
+	struct diff_side side;
+};
+
 struct table *diff_sides_table(const struct diff *diff)
 {
 	static const struct table_column columns[] = {
-		TABLE_COLUMN("side", "", TABLE_TEXT),
-		TABLE_COLUMN("path", "Path", TABLE_NAME),
-		TABLE_COLUMN("processes", "Processes", TABLE_COUNT),
-		TABLE_COLUMN("steps", "Complete steps", TABLE_COUNT),
+		TABLE_COLUMN("side", "", TABLE_TEXT, TABLE_MEMBER(side_row, name)),
+		TABLE_COLUMN("path", "Path", TABLE_NAME, TABLE_MEMBER(side_row, path)),
+		TABLE_COLUMN("processes", "Processes", TABLE_COUNT,
+			TABLE_MEMBER(side_row, side.nr_processes)),
+		TABLE_COLUMN("steps", "Complete steps", TABLE_COUNT,
+			TABLE_IF(side_row, side.nr_samples, side.has_steps)),
 		TABLE_COLUMN("excluded", "Excluded steps", TABLE_COUNT,
-			.help = "warm-up and outliers, as on the first screen"),
-		TABLE_COLUMN("outside", "Events outside steps", TABLE_COUNT),
-		TABLE_COLUMN("unlaunched", "Without a recorded launch", TABLE_COUNT),
-		TABLE_COLUMN("untimed", "Without times", TABLE_COUNT, .is_wide_only = true),
-		TABLE_COLUMN("late", "Out of order", TABLE_COUNT, .is_wide_only = true),
+			.help = "warm-up and outliers, as on the first screen",
+			TABLE_IF(side_row, side.nr_excluded, side.has_steps)),
+		TABLE_COLUMN("outside", "Events outside steps", TABLE_COUNT,
+			TABLE_IF(side_row, side.nr_outside, side.has_steps)),
+		TABLE_COLUMN("unlaunched", "Without a recorded launch", TABLE_COUNT,
+			TABLE_IF(side_row, side.nr_unlaunched, side.has_steps)),
+		TABLE_COLUMN("untimed", "Without times", TABLE_COUNT, .is_wide_only = true,
+			TABLE_MEMBER(side_row, side.nr_untimed)),
+		TABLE_COLUMN("late", "Out of order", TABLE_COUNT, .is_wide_only = true,
+			TABLE_IF(side_row, side.nr_late, side.has_steps)),
 	};
-	struct table *table = table_create("sides", "Compared runs", columns, 9);
+	struct table *table = table_create(
+		"sides", "Compared runs", columns, sizeof(columns) / sizeof(columns[0]));
 
 	for (size_t i = 0; i < 2; i++) {
-		const struct diff_side *side = &diff->sides[i];
-		struct table_cell *cells = table_add_row(table);
 
-		table_set_text(&cells[0], i ? "B" : "A", 1);
-		table_set_integer(
-			&cells[1], string_pool_intern(diff->paths[i], strlen(diff->paths[i])));
-		table_set_integer(&cells[2], side->nr_processes);
-		table_set_integer(&cells[7], side->nr_untimed);
-		if (side->has_steps) {
-			table_set_integer(&cells[3], side->nr_samples);
-			table_set_integer(&cells[4], side->nr_excluded);
-			table_set_integer(&cells[5], side->nr_outside);
-			table_set_integer(&cells[6], side->nr_unlaunched);
-			table_set_integer(&cells[8], side->nr_late);
-		}
+		table_add(table, &(struct side_row){i ? "B" : "A",
+					 string_pool_intern(diff->paths[i], strlen(diff->paths[i])),
+					 diff->sides[i]});
 	}
 	if (!diff->sides[0].has_steps) {
 		table_note(table, "Not both sides have steps: whole processes are compared, and "

@@ -71,14 +71,19 @@ static void fill_csv(
 	table_set_integer(&cells[C_CORRELATION], event->correlation);
 }
 
+static const struct table_column call_columns[] = {
+	TABLE_COLUMN("start_ns", "Start", TABLE_TIME, TABLE_MEMBER(trace_event, api_begin_ns)),
+	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME, TABLE_MEMBER(trace_event, api_dur_ns)),
+	TABLE_COLUMN("name", "Name", TABLE_NAME, TABLE_MEMBER(trace_event, call)),
+	TABLE_COLUMN(
+		"correlation", "Correlation_ID", TABLE_ID, TABLE_MEMBER(trace_event, correlation)),
+};
+
 static void fill_call_csv(
 	const struct trace *trace, const struct trace_event *event, struct table_cell *cells)
 {
 	(void)trace;
-	table_set_integer(&cells[0], event->api_begin_ns);
-	table_set_integer(&cells[1], event->api_dur_ns);
-	table_set_integer(&cells[2], event->call);
-	table_set_integer(&cells[3], event->correlation);
+	TABLE_FILL(call_columns, event, cells);
 }
 
 struct unit {
@@ -202,12 +207,6 @@ struct table *nvprof_csv_gpu(struct trace *trace)
 
 struct table *nvprof_csv_calls(struct trace *trace)
 {
-	static const struct table_column numbers[] = {
-		TABLE_COLUMN("start_ns", "Start", TABLE_TIME),
-		TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
-		TABLE_COLUMN("name", "Name", TABLE_NAME),
-		TABLE_COLUMN("correlation", "Correlation_ID", TABLE_ID),
-	};
-
-	return trace_table(trace, "rows", "", numbers, 4, fill_call_csv);
+	return trace_table(trace, "rows", "", call_columns,
+		sizeof(call_columns) / sizeof(call_columns[0]), fill_call_csv);
 }

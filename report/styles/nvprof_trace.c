@@ -208,6 +208,8 @@ static void fill_text(
 	set_name(trace, event, &cells[T_NAME]);
 }
 
+enum { CALL_START, CALL_DURATION, CALL_NAME };
+
 static void fill_call_text(
 	const struct trace *trace, const struct trace_event *event, struct table_cell *cells)
 {
@@ -215,9 +217,9 @@ static void fill_call_text(
 	const char *bytes = string_pool_shown(event->call, &nr_bytes);
 
 	(void)trace;
-	set_time(&cells[0], event->api_begin_ns);
-	set_time(&cells[1], event->api_dur_ns);
-	table_set_text(&cells[2], bytes, nr_bytes);
+	set_time(&cells[CALL_START], event->api_begin_ns);
+	set_time(&cells[CALL_DURATION], event->api_dur_ns);
+	table_set_text(&cells[CALL_NAME], bytes, nr_bytes);
 }
 
 /* Adjusts all columns to the right but the last. */

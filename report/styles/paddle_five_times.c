@@ -55,12 +55,10 @@ static struct paddle_grid five_grid(
 static void add_five(const struct paddle_report *report, struct paddle_grid *grid,
 	const struct table *table, size_t i, size_t width)
 {
-	struct paddle_row *row = paddle_grid_add(grid);
-
-	row->cells[0] = paddle_name(report, table, i, width);
-	row->cells[1] = paddle_count(paddle_cell(table, i, "calls"));
-	row->cells[2] = five(report, table, i, "", 0);
-	row->cells[3] = five(report, table, i, "gpu_", 0);
+	*paddle_grid_add(grid) = (struct paddle_row){
+		.cells = {paddle_name(report, table, i, width),
+			paddle_count(paddle_cell(table, i, "calls")), five(report, table, i, "", 0),
+			five(report, table, i, "gpu_", 0)}};
 }
 
 void paddle_print_model(struct paddle_report *report)
@@ -76,7 +74,7 @@ void paddle_print_model(struct paddle_report *report)
 			continue; /* a phase that did not come */
 		}
 		add_five(report, &grid, table, i, 15);
-		name = &grid.rows[grid.nr_rows - 1].cells[0];
+		name = grid.rows[grid.nr_rows - 1].cells;
 		if (i) { /* all phases lie in it */
 			char *inner = paddle_text("  %s", *name);
 
@@ -120,12 +118,10 @@ static void add_threads(const struct paddle_report *report, struct paddle_grid *
 			continue;
 		}
 		if (is_first || (tid->is_known && tid->integer != last)) {
-			struct paddle_row *row = paddle_grid_add(grid);
-
-			row->is_title = true;
-			row->cells[0] = tid->is_known
-						? paddle_text("Thread: %" PRIu64, tid->integer)
-						: mem_text("Thread: All threads merged");
+			*paddle_grid_add(grid) = (struct paddle_row){.is_title = true,
+				.cells = {tid->is_known
+						  ? paddle_text("Thread: %" PRIu64, tid->integer)
+						  : mem_text("Thread: All threads merged")}};
 			last = tid->integer;
 			is_first = false;
 		}
@@ -192,15 +188,15 @@ void paddle_print_kernel(struct paddle_report *report)
 		return;
 	}
 	for (size_t i = 0; i < table->nr_rows; i++) {
-		struct paddle_row *row = paddle_grid_add(&grid);
 		size_t nr_bytes;
 		const char *name = string_pool_shown(
 			(uint32_t)paddle_cell(table, i, "name")->integer, &nr_bytes);
 
-		row->cells[0] = paddle_name_text(
-			report, name, without_arguments(name, nr_bytes), 0, KERNEL_WIDTH);
-		row->cells[1] = paddle_count(paddle_cell(table, i, "calls"));
-		row->cells[2] = five(report, table, i, "", report->kernels_ns);
+		*paddle_grid_add(&grid) = (struct paddle_row){
+			.cells = {paddle_name_text(report, name, without_arguments(name, nr_bytes),
+					  0, KERNEL_WIDTH),
+				paddle_count(paddle_cell(table, i, "calls")),
+				five(report, table, i, "", report->kernels_ns)}};
 	}
 	paddle_grid_print(&grid, report->out);
 }

@@ -103,7 +103,7 @@ static void print_row(const struct paddle_grid *grid, const struct paddle_row *r
 	struct buf *out)
 {
 	if (row->is_title) {
-		print_title(out, row->cells[0], length);
+		print_title(out, *row->cells, length);
 		return;
 	}
 	if (row->is_head) {

@@ -178,16 +178,13 @@ static char *title_of(uint64_t place)
 static void add_row(const struct paddle_report *report, struct paddle_grid *grid,
 	const struct table *table, size_t i)
 {
-	static const char *const keys[] = {
-		"allocations", "frees", "allocated_bytes", "freed_bytes"};
-	struct paddle_row *row = paddle_grid_add(grid);
-
-	row->cells[0] = paddle_name(report, table, i, grid->widths[0]);
-	row->cells[1] = mem_text("Allocated");
-	for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
-		row->cells[2 + k] = paddle_count(paddle_cell(table, i, keys[k]));
-	}
-	row->cells[6] = paddle_text("%.0f", paddle_cell(table, i, "increase")->number);
+	*paddle_grid_add(grid) = (struct paddle_row){
+		.cells = {paddle_name(report, table, i, *grid->widths), mem_text("Allocated"),
+			paddle_count(paddle_cell(table, i, "allocations")),
+			paddle_count(paddle_cell(table, i, "frees")),
+			paddle_count(paddle_cell(table, i, "allocated_bytes")),
+			paddle_count(paddle_cell(table, i, "freed_bytes")),
+			paddle_text("%.0f", paddle_cell(table, i, "increase")->number)}};
 }
 
 /* Prints a table for each place, as Paddle does. */

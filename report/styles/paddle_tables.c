@@ -21,26 +21,23 @@ void paddle_print_device(struct paddle_report *report)
 	static const char *const names[] = {"CPU(Process)", "CPU(System)"};
 
 	for (size_t i = 0; i < 2; i++) {
-		struct paddle_row *row = paddle_grid_add(&grid);
+		char *percent = NULL;
 
-		row->cells[0] = mem_text(names[i]);
 		for (size_t k = 0; k < cpu->nr_rows; k++) {
-			if (!row->cells[1] && paddle_has(cpu, k, "metric", names[i])) {
-				row->cells[1] = paddle_percent(paddle_cell(cpu, k, "avg"));
+			if (!percent && paddle_has(cpu, k, "metric", names[i])) {
+				percent = paddle_percent(paddle_cell(cpu, k, "avg"));
 			}
 		}
-		if (!row->cells[1]) {
-			row->cells[1] = mem_text("-");
-		}
+		*paddle_grid_add(&grid) = (struct paddle_row){
+			.cells = {mem_text(names[i]), percent ? percent : mem_text("-")}};
 	}
 	for (size_t i = 0; i < overview->nr_rows; i++) {
 		const struct table_cell *device = paddle_cell(overview, i, "device");
-		struct paddle_row *row;
 
 		if (device->is_known) {
-			row = paddle_grid_add(&grid);
-			row->cells[0] = paddle_text("GPU%" PRIu64, device->integer);
-			row->cells[1] = paddle_percent(paddle_cell(overview, i, "ratio_pct"));
+			*paddle_grid_add(&grid) = (struct paddle_row){
+				.cells = {paddle_text("GPU%" PRIu64, device->integer),
+					paddle_percent(paddle_cell(overview, i, "ratio_pct"))}};
 		}
 	}
 	paddle_grid_print(&grid, report->out);
@@ -58,25 +55,21 @@ void paddle_print_overview(struct paddle_report *report)
 	char *note;
 
 	for (size_t i = 0; i < table->nr_rows; i++) {
-		struct paddle_row *row;
-
 		if (paddle_cell(table, i, "device")->is_known ||
 			paddle_has(table, i, "name", "Computation")) {
 			continue;
 		}
 		if (!is_gpu && paddle_has(table, i, "side", "GPU")) {
 			is_gpu = true;
-			row = paddle_grid_add(&grid);
-			row->is_head = true;
-			row->cells[1] = mem_text("Calls");
-			row->cells[2] = mem_text("GPU Time");
-			row->cells[3] = mem_text("Ratio (%)");
+			*paddle_grid_add(&grid) = (struct paddle_row){.is_head = true,
+				.cells = {NULL, mem_text("Calls"), mem_text("GPU Time"),
+					mem_text("Ratio (%)")}};
 		}
-		row = paddle_grid_add(&grid);
-		row->cells[0] = paddle_name(report, table, i, 25);
-		row->cells[1] = paddle_count(paddle_cell(table, i, "calls"));
-		row->cells[2] = paddle_time(report, paddle_cell(table, i, "total_ns"));
-		row->cells[3] = paddle_percent(paddle_cell(table, i, "ratio_pct"));
+		*paddle_grid_add(&grid) = (struct paddle_row){
+			.cells = {paddle_name(report, table, i, 25),
+				paddle_count(paddle_cell(table, i, "calls")),
+				paddle_time(report, paddle_cell(table, i, "total_ns")),
+				paddle_percent(paddle_cell(table, i, "ratio_pct"))}};
 	}
 	note = paddle_note(&view_overview, table);
 	grid.note = note;
@@ -114,11 +107,9 @@ void paddle_print_distribution(struct paddle_report *report)
 	}
 	ns[3] = ns[1] + ns[2] - kernels; /* of unions */
 	for (size_t i = 0; i < 4; i++) {
-		struct paddle_row *row = paddle_grid_add(&grid);
-
-		row->cells[0] = mem_text(names[i]);
-		row->cells[1] = paddle_text("%.2f", ns[i] / report->unit_ns);
-		row->cells[2] = paddle_text("%.2f", 100 * ns[i] / ns[0]);
+		*paddle_grid_add(&grid) = (struct paddle_row){
+			.cells = {mem_text(names[i]), paddle_text("%.2f", ns[i] / report->unit_ns),
+				paddle_text("%.2f", 100 * ns[i] / ns[0])}};
 	}
 	paddle_grid_print(&grid, report->out);
 }

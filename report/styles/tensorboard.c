@@ -130,37 +130,35 @@ static struct op_average *operators_by(
 }
 
 /* As the plugin, calls and totals are of operators that lie in none of the same name. */
-static void fill_operator(struct table_cell *cells, const struct op_average *row)
-{
-	table_set_integer(&cells[0], row->key.name);
-	table_set_integer(&cells[1], row->outer_calls);
-	table_set_integer(&cells[2], row->device_self_ns);
-	table_set_integer(&cells[3], row->outer_device_ns);
-	table_set_integer(&cells[4], row->self_ns);
-	table_set_integer(&cells[5], row->outer_ns);
-	set_answer(&cells[6], tensor_is_eligible(row->key.name) ? "yes" : "no");
-	table_set_share(&cells[7], row->tensor_self_ns, row->device_self_ns);
-	table_set_share(&cells[8], row->outer_tensor_ns, row->outer_device_ns);
-	if (row->key.shape | row->key.stack) {
-		table_set_integer(&cells[9], row->key.shape | row->key.stack);
-	}
-}
+struct operator_row {
+	struct op_average average;
+	const char *is_eligible;
+	uint32_t group; /* shape or stack */
+};
 
 /* minor: leave totals and tensor cores out first, for the sake of shapes and stacks. */
-#define OPERATOR_COLUMNS(minor)                                                                 \
-	TABLE_COLUMN("name", "Name", TABLE_NAME), TABLE_COLUMN("calls", "Calls", TABLE_COUNT),  \
-		TABLE_COLUMN("device_self_ns", "Device Self Duration", TABLE_TIME),             \
-		TABLE_COLUMN("device_total_ns", "Device Total Duration", TABLE_TIME,            \
-			.is_minor = minor),                                                     \
-		TABLE_COLUMN("host_self_ns", "Host Self Duration", TABLE_TIME),                 \
-		TABLE_COLUMN(                                                                   \
-			"host_total_ns", "Host Total Duration", TABLE_TIME, .is_minor = minor), \
-		TABLE_COLUMN("tensor_eligible", "Tensor Cores Eligible", TABLE_TEXT,            \
-			.is_minor = minor),                                                     \
-		TABLE_COLUMN("tensor_self_pct", "Tensor Cores Self (%)", TABLE_PERCENT,         \
-			.is_minor = minor),                                                     \
-		TABLE_COLUMN("tensor_total_pct", "Tensor Cores Total (%)", TABLE_PERCENT,       \
-			.is_minor = minor)
+#define OPERATOR_COLUMNS(minor)                                                                  \
+	TABLE_COLUMN("name", "Name", TABLE_NAME, TABLE_MEMBER(operator_row, average.key.name)),  \
+		TABLE_COLUMN("calls", "Calls", TABLE_COUNT,                                      \
+			TABLE_MEMBER(operator_row, average.outer_calls)),                        \
+		TABLE_COLUMN("device_self_ns", "Device Self Duration", TABLE_TIME,               \
+			TABLE_MEMBER(operator_row, average.device_self_ns)),                     \
+		TABLE_COLUMN("device_total_ns", "Device Total Duration", TABLE_TIME,             \
+			.is_minor = minor, TABLE_MEMBER(operator_row, average.outer_device_ns)), \
+		TABLE_COLUMN("host_self_ns", "Host Self Duration", TABLE_TIME,                   \
+			TABLE_MEMBER(operator_row, average.self_ns)),                            \
+		TABLE_COLUMN("host_total_ns", "Host Total Duration", TABLE_TIME,                 \
+			.is_minor = minor, TABLE_MEMBER(operator_row, average.outer_ns)),        \
+		TABLE_COLUMN("tensor_eligible", "Tensor Cores Eligible", TABLE_TEXT,             \
+			.is_minor = minor, TABLE_MEMBER(operator_row, is_eligible)),             \
+		TABLE_COLUMN("tensor_self_pct", "Tensor Cores Self (%)", TABLE_PERCENT,          \
+			.is_minor = minor,                                                       \
+			TABLE_SHARE(                                                             \
+				operator_row, average.tensor_self_ns, average.device_self_ns)),  \
+		TABLE_COLUMN("tensor_total_pct", "Tensor Cores Total (%)", TABLE_PERCENT,        \
+			.is_minor = minor,                                                       \
+			TABLE_SHARE(                                                             \
+				operator_row, average.outer_tensor_ns, average.outer_device_ns))
 
 /*
  * Operators come sorted by the key of the group, so those of one row are neighbours. The second
@@ -170,9 +168,11 @@ static void print_operators_by(struct tensorboard *pages, enum group_by group)
 {
 	static const struct table_column by_name[] = {OPERATOR_COLUMNS(false)};
 	static const struct table_column by_shape[] = {
-		OPERATOR_COLUMNS(true), TABLE_COLUMN("shapes", "Input Shape", TABLE_NAME)};
+		OPERATOR_COLUMNS(true), TABLE_COLUMN("shapes", "Input Shape", TABLE_NAME,
+						TABLE_NONZERO(operator_row, group))};
 	static const struct table_column by_stack[] = {
-		OPERATOR_COLUMNS(true), TABLE_COLUMN("stack", "Call Stack", TABLE_NAME)};
+		OPERATOR_COLUMNS(true), TABLE_COLUMN("stack", "Call Stack", TABLE_NAME,
+						TABLE_NONZERO(operator_row, group))};
 	static const struct {
 		const char *title;
 		const struct table_column *columns;
@@ -191,7 +191,9 @@ static void print_operators_by(struct tensorboard *pages, enum group_by group)
 		for (next = i + 1; next < nr && !by_key(&operators[i], &operators[next]); next++) {
 			op_average_add(&operators[i], &operators[next], 1);
 		}
-		fill_operator(table_add_row(table), &operators[i]);
+		table_add(table, &(struct operator_row){operators[i],
+					 tensor_is_eligible(operators[i].key.name) ? "Yes" : "No",
+					 operators[i].key.shape | operators[i].key.stack});
 	}
 	free(operators);
 	table_sort(table, "host_self");
@@ -213,17 +215,29 @@ static void print_operators(struct tensorboard *pages)
 	print_operators_by(pages, BY_STACK);
 }
 
+struct memory_row {
+	uint32_t name;
+	uint64_t calls, nr, nr_self;
+	double increase_kb, self_increase_kb, size_kb, self_size_kb;
+};
+
 static void print_memory_of(struct tensorboard *pages, uint32_t device)
 {
 	static const struct table_column columns[] = {
-		TABLE_COLUMN("name", "Operator Name", TABLE_NAME),
-		TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
-		TABLE_COLUMN("increase_kb", "Size Increase (KB)", TABLE_NUMBER),
-		TABLE_COLUMN("self_increase_kb", "Self Size Increase (KB)", TABLE_NUMBER),
-		TABLE_COLUMN("allocations", "Allocation Count", TABLE_COUNT),
-		TABLE_COLUMN("self_allocations", "Self Allocation Count", TABLE_COUNT),
-		TABLE_COLUMN("size_kb", "Allocation Size (KB)", TABLE_NUMBER),
-		TABLE_COLUMN("self_size_kb", "Self Allocation Size (KB)", TABLE_NUMBER),
+		TABLE_COLUMN("name", "Operator Name", TABLE_NAME, TABLE_MEMBER(memory_row, name)),
+		TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(memory_row, calls)),
+		TABLE_COLUMN("increase_kb", "Size Increase (KB)", TABLE_NUMBER,
+			TABLE_MEMBER(memory_row, increase_kb)),
+		TABLE_COLUMN("self_increase_kb", "Self Size Increase (KB)", TABLE_NUMBER,
+			TABLE_MEMBER(memory_row, self_increase_kb)),
+		TABLE_COLUMN("allocations", "Allocation Count", TABLE_COUNT,
+			TABLE_MEMBER(memory_row, nr)),
+		TABLE_COLUMN("self_allocations", "Self Allocation Count", TABLE_COUNT,
+			TABLE_MEMBER(memory_row, nr_self)),
+		TABLE_COLUMN("size_kb", "Allocation Size (KB)", TABLE_NUMBER,
+			TABLE_MEMBER(memory_row, size_kb)),
+		TABLE_COLUMN("self_size_kb", "Self Allocation Size (KB)", TABLE_NUMBER,
+			TABLE_MEMBER(memory_row, self_size_kb)),
 	};
 	const struct op_memory **rows;
 	struct table *table;
@@ -236,34 +250,42 @@ static void print_memory_of(struct tensorboard *pages, uint32_t device)
 	rows = op_memory_rows(pages->views[TENSORBOARD_MEMORY], &nr);
 	for (size_t i = 0; i < nr; i++) {
 		const struct op_memory *row = rows[i];
-		struct table_cell *cells;
 
 		if (row->key.device != device) {
 			continue;
 		}
-		cells = table_add_row(table);
-		table_set_integer(&cells[0], row->key.name);
-		table_set_integer(&cells[1], row->calls);
-		table_set_number(&cells[2], (double)row->total.increase / 1024);
-		table_set_number(&cells[3], (double)row->self.increase / 1024);
-		table_set_integer(&cells[4], row->total.count);
-		table_set_integer(&cells[5], row->self.count);
-		table_set_number(&cells[6], (double)row->total.bytes / 1024);
-		table_set_number(&cells[7], (double)row->self.bytes / 1024);
+		table_add(table, &(struct memory_row){.name = row->key.name,
+					 .calls = row->calls,
+					 .nr = row->total.count,
+					 .nr_self = row->self.count,
+					 .increase_kb = (double)row->total.increase / 1024,
+					 .self_increase_kb = (double)row->self.increase / 1024,
+					 .size_kb = (double)row->total.bytes / 1024,
+					 .self_size_kb = (double)row->self.bytes / 1024});
 	}
 	table_sort(table, "self_increase_kb");
 	print_table(pages, table);
 }
 
+struct block_row {
+	uint32_t device, name;
+	double size_kb;
+	uint64_t alloc_ns, free_ns, duration_ns;
+};
+
 static void print_blocks(struct tensorboard *pages)
 {
 	static const struct table_column columns[] = {
-		TABLE_COLUMN("device", "Device", TABLE_NAME),
-		TABLE_COLUMN("name", "Operator", TABLE_NAME),
-		TABLE_COLUMN("size_kb", "Size (KB)", TABLE_NUMBER),
-		TABLE_COLUMN("allocation_ns", "Allocation Time", TABLE_TIME),
-		TABLE_COLUMN("release_ns", "Release Time", TABLE_TIME),
-		TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
+		TABLE_COLUMN("device", "Device", TABLE_NAME, TABLE_MEMBER(block_row, device)),
+		TABLE_COLUMN("name", "Operator", TABLE_NAME, TABLE_MEMBER(block_row, name)),
+		TABLE_COLUMN(
+			"size_kb", "Size (KB)", TABLE_NUMBER, TABLE_MEMBER(block_row, size_kb)),
+		TABLE_COLUMN("allocation_ns", "Allocation Time", TABLE_TIME,
+			TABLE_MEMBER(block_row, alloc_ns)),
+		TABLE_COLUMN(
+			"release_ns", "Release Time", TABLE_TIME, TABLE_MEMBER(block_row, free_ns)),
+		TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME,
+			TABLE_MEMBER(block_row, duration_ns)),
 	};
 	struct table *table = table_create(
 		"memory_events", "Memory Events", columns, sizeof(columns) / sizeof(columns[0]));
@@ -273,22 +295,18 @@ static void print_blocks(struct tensorboard *pages)
 
 	blocks = allocations_sorted(all, &nr);
 	for (size_t i = 0; i < nr; i++) {
-		struct table_cell *cells = table_add_row(table);
 		bool is_asked = blocks[i].alloc_ns != BLOCK_UNSEEN;
 		bool is_freed = blocks[i].free_ns != BLOCK_UNSEEN;
+		bool is_whole = is_asked && is_freed && blocks[i].free_ns >= blocks[i].alloc_ns;
 
-		table_set_integer(&cells[0], op_memory_device_name(blocks[i].device));
-		table_set_integer(&cells[1], blocks[i].name);
-		table_set_number(&cells[2], (double)blocks[i].bytes / 1024);
-		if (is_asked) {
-			table_set_integer(&cells[3], blocks[i].alloc_ns);
-		}
-		if (is_freed) {
-			table_set_integer(&cells[4], blocks[i].free_ns);
-		}
-		if (is_asked && is_freed && blocks[i].free_ns >= blocks[i].alloc_ns) {
-			table_set_integer(&cells[5], blocks[i].free_ns - blocks[i].alloc_ns);
-		}
+		table_add(table,
+			&(struct block_row){.device = op_memory_device_name(blocks[i].device),
+				.name = blocks[i].name,
+				.size_kb = (double)blocks[i].bytes / 1024,
+				.alloc_ns = is_asked ? blocks[i].alloc_ns : UINT64_MAX,
+				.free_ns = is_freed ? blocks[i].free_ns : UINT64_MAX,
+				.duration_ns = is_whole ? blocks[i].free_ns - blocks[i].alloc_ns
+							: UINT64_MAX});
 	}
 	allocations_note(all, table);
 	if (all->nr_all > nr) {
@@ -321,35 +339,26 @@ static void print_memory(struct tensorboard *pages)
 
 /* ---- communication ---- */
 
-static const struct table_column collective_columns[] = {
-	TABLE_COLUMN("name", "Name", TABLE_NAME),
-	TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
-	TABLE_COLUMN("bytes", "Total Size (bytes)", TABLE_COUNT),
-	TABLE_COLUMN("avg_bytes", "Avg Size (bytes)", TABLE_NUMBER),
-	TABLE_COLUMN("total_ns", "Total Latency", TABLE_TIME),
-	TABLE_COLUMN("avg_ns", "Avg Latency", TABLE_MEAN_TIME),
-	TABLE_COLUMN("transfer_ns", "Data Transfer Time", TABLE_TIME),
-	TABLE_COLUMN("avg_transfer_ns", "Avg Data Transfer Time", TABLE_MEAN_TIME),
+struct collective_row {
+	uint32_t name;
+	uint64_t nr, bytes, nr_timed, ns, nr_with_wait, transfer_ns;
 };
 
-static void fill_collective(const struct nccl_sums *sums, struct table_cell *cells)
-{
-	table_set_integer(&cells[1], sums->nr_calls);
-	if (!sums->is_unsized) {
-		table_set_integer(&cells[2], sums->bytes);
-		table_set_number(&cells[3], (double)sums->bytes / (double)sums->nr_calls);
-	}
-	if (sums->nr_timed) {
-		table_set_integer(&cells[4], sums->timed_ns);
-		table_set_number(&cells[5], (double)sums->timed_ns / (double)sums->nr_timed);
-	}
-	if (sums->nr_with_wait) {
-		uint64_t ns = sums->matched_ns - sums->wait_ns;
-
-		table_set_integer(&cells[6], ns);
-		table_set_number(&cells[7], (double)ns / (double)sums->nr_with_wait);
-	}
-}
+static const struct table_column collective_columns[] = {
+	TABLE_COLUMN("name", "Name", TABLE_NAME, TABLE_MEMBER(collective_row, name)),
+	TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(collective_row, nr)),
+	TABLE_COLUMN(
+		"bytes", "Total Size (bytes)", TABLE_COUNT, TABLE_MEMBER(collective_row, bytes)),
+	TABLE_COLUMN("avg_bytes", "Avg Size (bytes)", TABLE_NUMBER,
+		TABLE_MEAN(collective_row, bytes, nr)),
+	TABLE_COLUMN("total_ns", "Total Latency", TABLE_TIME, TABLE_MEMBER(collective_row, ns)),
+	TABLE_COLUMN(
+		"avg_ns", "Avg Latency", TABLE_MEAN_TIME, TABLE_MEAN(collective_row, ns, nr_timed)),
+	TABLE_COLUMN("transfer_ns", "Data Transfer Time", TABLE_TIME,
+		TABLE_MEMBER(collective_row, transfer_ns)),
+	TABLE_COLUMN("avg_transfer_ns", "Avg Data Transfer Time", TABLE_MEAN_TIME,
+		TABLE_MEAN(collective_row, transfer_ns, nr_with_wait)),
+};
 
 /* A row for each kind of operation that the process called. */
 static void add_operations(struct tensorboard *pages, struct table *table)
@@ -367,10 +376,19 @@ static void add_operations(struct tensorboard *pages, struct table *table)
 	for (unsigned int kind = 0; kind <= UINT8_MAX; kind++) {
 		if (sums[kind].nr_calls) {
 			const char *name = nccl_names_op((uint8_t)kind);
-			struct table_cell *cells = table_add_row(table);
+			const struct nccl_sums *sum = &sums[kind];
 
-			table_set_integer(&cells[0], string_pool_intern(name, strlen(name)));
-			fill_collective(&sums[kind], cells);
+			table_add(table,
+				&(struct collective_row){
+					.name = string_pool_intern(name, strlen(name)),
+					.nr = sum->nr_calls,
+					.bytes = sum->is_unsized ? UINT64_MAX : sum->bytes,
+					.nr_timed = sum->nr_timed,
+					.ns = sum->nr_timed ? sum->timed_ns : UINT64_MAX,
+					.nr_with_wait = sum->nr_with_wait,
+					.transfer_ns = sum->nr_with_wait
+							       ? sum->matched_ns - sum->wait_ns
+							       : UINT64_MAX});
 			nr += sums[kind].nr_calls;
 			nr_with_wait += sums[kind].nr_with_wait;
 		}
@@ -391,18 +409,17 @@ static void add_kernels(struct tensorboard *pages, struct table *table)
 
 	rows = op_average_rows(pages->views[TENSORBOARD_AVERAGES], &nr);
 	for (size_t i = 0; i < nr; i++) {
-		struct table_cell *cells;
 
 		if (rows[i]->key.kind != OP_AVERAGE_DEVICE ||
 			kernel_class_of(rows[i]->key.name) != KERNEL_COMMUNICATION) {
 			continue;
 		}
-		cells = table_add_row(table);
-		table_set_integer(&cells[0], rows[i]->key.name);
-		table_set_integer(&cells[1], rows[i]->calls);
-		table_set_integer(&cells[4], rows[i]->device_total_ns);
-		table_set_number(
-			&cells[5], (double)rows[i]->device_total_ns / (double)rows[i]->calls);
+		table_add(table, &(struct collective_row){.name = rows[i]->key.name,
+					 .nr = rows[i]->calls,
+					 .bytes = UINT64_MAX,
+					 .nr_timed = rows[i]->calls,
+					 .ns = rows[i]->device_total_ns,
+					 .transfer_ns = UINT64_MAX});
 	}
 	table_note(table, "Sizes and transfer times are unknown: no operations were recorded, only "
 			  "kernels.");

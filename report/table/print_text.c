@@ -137,7 +137,7 @@ static size_t add_cell(
 static double layout_row(struct layout *layout, size_t row)
 {
 	const struct table_cell *cells = table_row(layout->table, row);
-	double number = cells[0].number;
+	double number = cells->number;
 
 	layout->text.nr_bytes = 0;
 	for (unsigned int i = 0; i < layout->table->nr_columns; i++) {

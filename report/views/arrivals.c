@@ -98,84 +98,73 @@ static int64_t job_rank(const struct view_input *input, const struct nccl_op *op
 	return process->rank >= 0 ? process->rank : op->rank;
 }
 
-enum column {
-	STEP,
-	NAME,
-	COMMUNICATOR,
-	NUMBER,
-	SIZE,
-	RANKS,
-	SPREAD,
-	TRANSFER,
-	WAITING,
-	FIRST,
-	LAST,
-	ALGORITHM,
-	PROTOCOL,
-	CHANNELS,
-	WAITED_FOR,
+struct arrival_row {
+	struct collective one;
+	struct nccl_inside inside; /* over all ranks */
+	uint64_t step, bytes, transfer_ns;
+	uint32_t sequence, nr_ranks;
+	int64_t first_rank, last_rank;
+	const char *name, *communicator, *waited_for;
 };
 
 static const struct table_column columns[] = {
-	TABLE_COLUMN("step", "Step", TABLE_ID, .help = "step of the last rank"),
-	TABLE_COLUMN("name", "Operation", TABLE_TEXT),
-	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT, .help = "ID of the communicator"),
+	TABLE_COLUMN("step", "Step", TABLE_ID, .help = "step of the last rank",
+		TABLE_MEMBER(arrival_row, step)),
+	TABLE_COLUMN("name", "Operation", TABLE_TEXT, TABLE_MEMBER(arrival_row, name)),
+	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT, .help = "ID of the communicator",
+		TABLE_MEMBER(arrival_row, communicator)),
 	TABLE_COLUMN("number", "Number", TABLE_ID,
-		.help = "number of the call on its communicator, from 1"),
-	TABLE_COLUMN("bytes", "Size", TABLE_SIZE, .is_minor = true),
-	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT, .help = "ranks of the communicator"),
+		.help = "number of the call on its communicator, from 1",
+		TABLE_MEMBER(arrival_row, sequence)),
+	TABLE_COLUMN(
+		"bytes", "Size", TABLE_SIZE, .is_minor = true, TABLE_MEMBER(arrival_row, bytes)),
+	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT, .help = "ranks of the communicator",
+		TABLE_MEMBER(arrival_row, nr_ranks)),
 	TABLE_COLUMN("spread_ns", "Arrival spread", TABLE_TIME,
-		.help = "from the start of the first rank's kernel to that of the last one"),
+		.help = "from the start of the first rank's kernel to that of the last one",
+		TABLE_MEMBER(arrival_row, one.spread_ns)),
 	TABLE_COLUMN("transfer_ns", "Transfer", TABLE_TIME,
-		.help = "from the start of the last rank's kernel to the end of all"),
-	TABLE_COLUMN("waiting_ns", "Waiting", TABLE_TIME, .help = "sum over the ranks"),
-	TABLE_COLUMN("first_rank", "First rank", TABLE_COUNT, .is_minor = true),
-	TABLE_COLUMN("last_rank", "Last rank", TABLE_COUNT, .is_major = true),
-	HOW_COLUMNS,
+		.help = "from the start of the last rank's kernel to the end of all",
+		TABLE_MEMBER(arrival_row, transfer_ns)),
+	TABLE_COLUMN("waiting_ns", "Waiting", TABLE_TIME, .help = "sum over the ranks",
+		TABLE_MEMBER(arrival_row, one.wait_ns)),
+	TABLE_COLUMN("first_rank", "First rank", TABLE_COUNT, .is_minor = true,
+		TABLE_MEMBER(arrival_row, first_rank)),
+	TABLE_COLUMN("last_rank", "Last rank", TABLE_COUNT, .is_major = true,
+		TABLE_MEMBER(arrival_row, last_rank)),
+	HOW_COLUMNS(arrival_row),
 	TABLE_COLUMN("waited_for", "Transfers waited for", TABLE_TEXT,
 		.help = "what the network transfers of all ranks waited for most: own GPU, peer, "
-			"data, or network"),
+			"data, or network",
+		TABLE_MEMBER(arrival_row, waited_for)),
 };
 
-/* Over all ranks: how it ran, and the largest sum of waits. */
-static void fill_arrival_inside(const struct collective *one, struct table_cell *cells)
-{
-	struct nccl_inside inside = {0};
-	const struct nccl_waits *waits = &inside.waits;
-
-	for (uint32_t i = 0; i < one->last->nr_ranks; i++) {
-		nccl_inside_add(&inside, &one->ops[i]->inside);
-	}
-	communication_fill_how(&inside, &cells[ALGORITHM]);
-	if (nccl_waits_ns(waits)) {
-		table_set_string(&cells[WAITED_FOR], nccl_waits_most(waits));
-	}
-}
-
-static void fill_arrivals(
-	const struct view_input *input, const struct collective *one, struct table_cell *cells)
+static void add_arrival(
+	const struct view_input *input, const struct collective *one, struct table *table)
 {
 	const struct nccl_op *last = one->last;
 	const struct process *process = input->processes[last->process];
+	bool has_step = last->step && last->step <= process->nr_steps;
 	char key[17];
+	struct arrival_row row = {.one = *one,
+		.step = has_step ? process->steps[last->step - 1].step : UINT64_MAX,
+		.bytes = last->is_unsized ? UINT64_MAX : last->bytes,
+		.transfer_ns = last->transfer_ns,
+		.sequence = last->sequence,
+		.nr_ranks = last->nr_ranks,
+		.first_rank = job_rank(input, one->first),
+		.last_rank = job_rank(input, last),
+		.name = nccl_names_op(last->kind),
+		.communicator = key};
 
-	if (last->step && last->step <= process->nr_steps) {
-		table_set_integer(&cells[STEP], process->steps[last->step - 1].step);
-	}
-	table_set_string(&cells[NAME], nccl_names_op(last->kind));
 	snprintf(key, sizeof(key), "%016" PRIx64, last->key);
-	table_set_string(&cells[COMMUNICATOR], key);
-	table_set_integer(&cells[NUMBER], last->sequence);
-	if (!last->is_unsized) {
-		table_set_integer(&cells[SIZE], last->bytes);
+	for (uint32_t i = 0; i < last->nr_ranks; i++) {
+		nccl_inside_add(&row.inside, &one->ops[i]->inside);
 	}
-	table_set_integer(&cells[RANKS], last->nr_ranks);
-	table_set_integer(&cells[SPREAD], one->spread_ns);
-	table_set_integer(&cells[TRANSFER], last->transfer_ns);
-	table_set_integer(&cells[WAITING], one->wait_ns);
-	table_set_integer(&cells[FIRST], (uint64_t)job_rank(input, one->first));
-	table_set_integer(&cells[LAST], (uint64_t)job_rank(input, last));
-	fill_arrival_inside(one, cells);
+	if (nccl_waits_ns(&row.inside.waits)) {
+		row.waited_for = nccl_waits_most(&row.inside.waits);
+	}
+	table_add(table, &row);
 }
 
 /* For each collective its ranks: [rank, arrival after the first one, wait, transfer]. */
@@ -219,10 +208,9 @@ static void fill_arrivals_table(void *state, struct table *table)
 	const struct nccl_op **ops = list_matched(all, &nr_ops);
 	struct collective *list = list_collectives(ops, nr_ops, &nr);
 
-	communication_hide_how(
-		communication, &table->columns[ALGORITHM], &table->columns[WAITED_FOR] + 1);
+	communication_hide_how(communication, table);
 	for (size_t i = 0; i < nr && i < MAX_COLLECTIVES; i++) {
-		fill_arrivals(input, &list[i], table_add_row(table));
+		add_arrival(input, &list[i], table);
 	}
 	table->figure_json = arrivals_json(input, list, nr);
 	if (nr > MAX_COLLECTIVES) {

@@ -5,6 +5,7 @@
  * kernels; this one knows the calls. Operations that hosts carry out (gloo, MPI, UCC) are rows by
  * library, because nothing distinguishes their process groups.
  */
+#include <math.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,91 +124,75 @@ static void get_sums(const void *state, uint64_t (*sums)[VIEW_MERGE_SUMS])
 	}
 }
 
+struct keys_row {
+	const char *name, *communicator;
+	uint32_t nr_ranks;
+};
+
 static void fill_keys(uint32_t kind, uint32_t name, struct table_cell *cells)
 {
-	uint32_t nr_ranks = NCCL_ROW_RANKS(kind);
+	static const struct table_column keys[] = {
+		TABLE_COLUMN("name", "", TABLE_TEXT, TABLE_MEMBER(keys_row, name)),
+		TABLE_COLUMN("communicator", "", TABLE_TEXT, TABLE_MEMBER(keys_row, communicator)),
+		TABLE_COLUMN("ranks", "", TABLE_COUNT, TABLE_NONZERO(keys_row, nr_ranks)),
+	};
+	const struct keys_row row = {nccl_names_op((uint8_t)kind),
+		name ? string_pool_text(name, NULL) : NULL, NCCL_ROW_RANKS(kind)};
 
-	table_set_string(&cells[0], nccl_names_op((uint8_t)kind));
-	if (name) {
-		table_set_string(&cells[1], string_pool_text(name, NULL));
-	}
-	if (nr_ranks) {
-		table_set_integer(&cells[2], nr_ranks);
-	}
+	TABLE_FILL(keys, &row, cells);
 }
 
-#define SIZE_COLUMNS                                                                     \
-	TABLE_COLUMN("calls", "Calls", TABLE_COUNT),                                     \
+/* Of a row with members calls, bytes and time_ns. */
+#define SIZE_COLUMNS(row)                                                                \
+	TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(row, calls)),           \
 		TABLE_COLUMN("bytes", "Size", TABLE_SIZE, .is_wide_only = true,          \
-			.help = "bytes of all calls"),                                   \
+			.help = "bytes of all calls", TABLE_MEMBER(row, bytes)),         \
 		TABLE_COLUMN("avg_bytes", "Avg size", TABLE_MEAN_SIZE, .is_minor = true, \
-			.help = "bytes per call"),                                       \
+			.help = "bytes per call", TABLE_MEAN(row, bytes, calls)),        \
 		TABLE_COLUMN("time_ns", "Kernels", TABLE_TIME,                           \
-			.help = "sum over the kernels of all ranks")
-#define RATE_COLUMNS                                                             \
-	TABLE_COLUMN("algbw_bytes_per_s", "Algbw", TABLE_RATE, .is_minor = true, \
-		.help = "algorithm bandwidth, as in nccl-tests"),                \
-		TABLE_COLUMN("busbw_bytes_per_s", "Busbw", TABLE_RATE,           \
-			.help = "bus bandwidth, as in nccl-tests")
+			.help = "sum over the kernels of all ranks", TABLE_MEMBER(row, time_ns))
+/* Of a row with members algbw and busbw. */
+#define RATE_COLUMNS(row)                                                                   \
+	TABLE_COLUMN("algbw_bytes_per_s", "Algbw", TABLE_RATE, .is_minor = true,            \
+		.help = "algorithm bandwidth, as in nccl-tests", TABLE_MEMBER(row, algbw)), \
+		TABLE_COLUMN("busbw_bytes_per_s", "Busbw", TABLE_RATE,                      \
+			.help = "bus bandwidth, as in nccl-tests", TABLE_MEMBER(row, busbw))
 
-enum merged_column {
-	MERGED_CALLS_COLUMN,
-	MERGED_SIZE,
-	MERGED_MEAN_SIZE,
-	MERGED_TIME,
-	MERGED_AVG,
-	MERGED_MEDIAN,
-	MERGED_P99,
-	MERGED_ALGBW,
-	MERGED_BUSBW,
-	MERGED_UNTIMED,
+struct merged_row {
+	uint64_t calls, bytes, time_ns, p99_ns, untimed;
+	double avg_ns, median_ns, algbw, busbw;
 };
 
 static const struct table_column merged_columns[] = {
-	SIZE_COLUMNS,
-	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
-	TABLE_COLUMN("median_ns", "Med", TABLE_MEAN_TIME),
-	TABLE_COLUMN("p99_ns", "p99", TABLE_TIME),
-	RATE_COLUMNS,
-	TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true),
+	SIZE_COLUMNS(merged_row),
+	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME, TABLE_MEMBER(merged_row, avg_ns)),
+	TABLE_COLUMN("median_ns", "Med", TABLE_MEAN_TIME, TABLE_MEMBER(merged_row, median_ns)),
+	TABLE_COLUMN("p99_ns", "p99", TABLE_TIME, TABLE_MEMBER(merged_row, p99_ns)),
+	RATE_COLUMNS(merged_row),
+	TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,
+		TABLE_MEMBER(merged_row, untimed)),
 };
-
-static void fill_merged_times(
-	const struct view_merged *row, bool is_sized, struct table_cell *cells)
-{
-	uint64_t ns = histogram_sum(row->times);
-	uint32_t nr_ranks = NCCL_ROW_RANKS(row->kind);
-	double rate = rate_of((double)row->sums[MERGED_TIMED_BYTES], ns);
-
-	table_set_integer(&cells[MERGED_TIME], ns);
-	table_set_number(&cells[MERGED_AVG], histogram_mean(row->times));
-	table_set_number(&cells[MERGED_MEDIAN], histogram_median(row->times));
-	table_set_integer(&cells[MERGED_P99], row->p99_ns);
-	if (ns && is_sized) {
-		table_set_number(&cells[MERGED_ALGBW], rate);
-	}
-	if (ns && is_sized && nr_ranks) {
-		table_set_number(&cells[MERGED_BUSBW],
-			rate * nccl_op_bus_factor((uint8_t)row->kind, nr_ranks));
-	}
-}
 
 static void fill_merged(const struct view_merged *row, struct table_cell *cells)
 {
-	uint64_t bytes = row->sums[MERGED_BYTES], nr_calls = row->sums[MERGED_CALLS];
-	bool is_sized = nccl_op_kind_is_sized((uint8_t)row->kind, NCCL_ROW_RANKS(row->kind));
+	uint32_t nr_ranks = NCCL_ROW_RANKS(row->kind);
+	bool is_sized = nccl_op_kind_is_sized((uint8_t)row->kind, nr_ranks);
+	struct keyed_stats_times times = keyed_stats_times_of(row->times, row->p99_ns, 0, 0);
+	bool has_rate = row->times->count && times.total_ns && is_sized;
+	double rate = rate_of((double)row->sums[MERGED_TIMED_BYTES], times.total_ns);
+	const struct merged_row shown = {.calls = row->sums[MERGED_CALLS],
+		.bytes = is_sized ? row->sums[MERGED_BYTES] : UINT64_MAX,
+		.time_ns = times.total_ns,
+		.p99_ns = times.p99_ns,
+		.untimed = row->untimed,
+		.avg_ns = times.avg_ns,
+		.median_ns = times.median_ns,
+		.algbw = has_rate ? rate : NAN,
+		.busbw = has_rate && nr_ranks
+				 ? rate * nccl_op_bus_factor((uint8_t)row->kind, nr_ranks)
+				 : NAN};
 
-	table_set_integer(&cells[MERGED_CALLS_COLUMN], nr_calls);
-	if (is_sized) {
-		table_set_integer(&cells[MERGED_SIZE], bytes);
-	}
-	if (is_sized && nr_calls) {
-		table_set_number(&cells[MERGED_MEAN_SIZE], (double)bytes / (double)nr_calls);
-	}
-	if (row->times->count) {
-		fill_merged_times(row, is_sized, cells);
-	}
-	table_set_integer(&cells[MERGED_UNTIMED], row->untimed);
+	TABLE_FILL(merged_columns, &shown, cells);
 }
 
 /* ---- notes ---- */
@@ -317,31 +302,16 @@ static void add_notes(const struct nccl_match *match, struct table *table)
 
 /* ---- rows ---- */
 
-enum column {
-	NAME,
-	COMMUNICATOR,
-	GROUP,
-	RANKS,
-	CALLS,
-	BYTES,
-	MEAN_BYTES,
-	TIME,
-	WAITING,
-	WAITING_SHARE,
-	TRANSFER,
-	ALGBW,
-	BUSBW,
-	LATE_RANK,
-	LATE_SHARE,
-	LATE_NS,
-	IN_GRAPHS,
-	ALGORITHM,
-	PROTOCOL,
-	CHANNELS,
-	OWN_GPU_SHARE,
-	PEER_SHARE,
-	DATA_SHARE,
-	NETWORK_SHARE,
+struct communication_row {
+	const char *name, *communicator;
+	uint32_t group, nr_ranks;
+	struct nccl_sums sums;
+	uint64_t calls, bytes, time_ns, transfer_ns;
+	double algbw, busbw;
+	/* The rank for which the others waited longest: as the last in so many operations. */
+	uint64_t late_rank, nr_late, nr_late_of, late_ns;
+	struct nccl_inside inside;
+	uint64_t waits_ns;
 };
 
 /* One that nobody knows is another one in each process, but not of libraries without communicators.
@@ -394,8 +364,7 @@ static const struct late *find_latest(const struct idmap *lates)
 }
 
 /* The rank for which the others waited longest. */
-static void fill_late(
-	const struct nccl_op *ops, size_t nr, uint64_t nr_matched, struct table_cell *cells)
+static void add_late(const struct nccl_op *ops, size_t nr, struct communication_row *row)
 {
 	const struct late *most;
 	struct idmap lates;
@@ -414,116 +383,94 @@ static void fill_late(
 	}
 	most = find_latest(&lates);
 	if (most && most->ns) {
-		table_set_integer(&cells[LATE_RANK], most->rank);
-		table_set_share(&cells[LATE_SHARE], (double)most->nr, (double)nr_matched);
-		table_set_integer(&cells[LATE_NS], most->ns);
+		row->late_rank = most->rank;
+		row->nr_late = most->nr;
+		row->nr_late_of = row->sums.nr_matched;
+		row->late_ns = most->ns;
 	}
 	idmap_fini(&lates);
 }
 
-static void fill_speed(
-	const struct nccl_op *op, const struct nccl_sums *sums, struct table_cell *cells)
+static void add_speed(const struct nccl_op *op, struct communication_row *row)
 {
+	const struct nccl_sums *sums = &row->sums;
 	uint64_t ns = sums->nr_matched ? sums->transfer_ns : sums->timed_ns;
 	uint64_t bytes = sums->nr_matched ? sums->transfer_bytes : sums->timed_bytes;
-	double rate = rate_of((double)bytes, ns);
 
 	if (!ns || sums->lacks_speed) {
 		return;
 	}
-	table_set_number(&cells[ALGBW], rate);
+	row->algbw = rate_of((double)bytes, ns);
 	if (op->nr_ranks) {
-		table_set_number(&cells[BUSBW], rate * nccl_op_bus_factor(op->kind, op->nr_ranks));
+		row->busbw = row->algbw * nccl_op_bus_factor(op->kind, op->nr_ranks);
 	}
 }
 
-void communication_fill_how(const struct nccl_inside *inside, struct table_cell *cells)
+void communication_set_algorithm(const void *inside, struct table_cell *cell)
 {
 	const char *algorithm = nccl_inside_algorithm(inside);
-	const char *protocol = nccl_inside_protocol(inside);
 
 	if (algorithm) {
-		table_set_string(&cells[0], algorithm);
+		table_set_string(cell, algorithm);
 	}
+}
+
+void communication_set_protocol(const void *inside, struct table_cell *cell)
+{
+	const char *protocol = nccl_inside_protocol(inside);
+
 	if (protocol) {
-		table_set_string(&cells[1], protocol);
-	}
-	if (inside->channels) {
-		table_set_integer(&cells[2], inside->channels);
+		table_set_string(cell, protocol);
 	}
 }
 
-static void fill_inside(const struct nccl_op *ops, size_t nr, struct table_cell *cells)
+static void add_row(const struct nccl_op *ops, size_t nr, struct table *table)
 {
-	struct nccl_inside inside = {0};
-	const struct nccl_waits *waits = &inside.waits;
-	uint64_t ns;
-
-	for (size_t i = 0; i < nr; i++) {
-		nccl_inside_add(&inside, &ops[i].inside);
-	}
-	ns = nccl_waits_ns(waits);
-	communication_fill_how(&inside, &cells[ALGORITHM]);
-	if (ns) {
-		table_set_share(&cells[OWN_GPU_SHARE], (double)waits->own_gpu_ns, (double)ns);
-		table_set_share(&cells[PEER_SHARE], (double)waits->peer_ns, (double)ns);
-		table_set_share(&cells[DATA_SHARE], (double)waits->data_ns, (double)ns);
-		table_set_share(&cells[NETWORK_SHARE], (double)waits->network_ns, (double)ns);
-	}
-}
-
-static void fill(const struct nccl_op *ops, size_t nr, struct table_cell *cells)
-{
-	struct nccl_sums sums = {0};
+	struct communication_row row = {.name = nccl_names_op(ops->kind),
+		.group = ops->group,
+		.nr_ranks = ops->nr_ranks,
+		.algbw = NAN,
+		.busbw = NAN,
+		.late_rank = UINT64_MAX};
+	const struct nccl_sums *sums = &row.sums;
 	char key[17];
 
 	for (size_t i = 0; i < nr; i++) {
-		nccl_sums_add(&sums, &ops[i]);
+		nccl_sums_add(&row.sums, &ops[i]);
+		nccl_inside_add(&row.inside, &ops[i].inside);
 	}
-	table_set_string(&cells[NAME], nccl_names_op(ops->kind));
-	if (ops->key) {
-		snprintf(key, sizeof(key), "%016" PRIx64, ops->key);
-		table_set_string(&cells[COMMUNICATOR], key);
-	} else if (ops->library) {
-		table_set_string(&cells[COMMUNICATOR], host_collective_names[ops->library]);
+	snprintf(key, sizeof(key), "%016" PRIx64, ops->key);
+	row.communicator = ops->key	  ? key
+			   : ops->library ? host_collective_names[ops->library]
+					  : NULL;
+	row.calls = sums->nr_calls;
+	row.bytes = sums->is_unsized ? UINT64_MAX : sums->bytes;
+	row.time_ns = sums->timed_ns ? sums->timed_ns : UINT64_MAX;
+	row.transfer_ns = sums->matched_ns - sums->wait_ns;
+	row.waits_ns = nccl_waits_ns(&row.inside.waits);
+	if (sums->nr_matched) {
+		add_late(ops, nr, &row);
+	} else {
+		row.sums.matched_ns = 0; /* its parts are unknown */
 	}
-	if (ops->group) {
-		table_set_string(&cells[GROUP], string_pool_text(ops->group, NULL));
-	}
-	if (ops->nr_ranks) {
-		table_set_integer(&cells[RANKS], ops->nr_ranks);
-	}
-	table_set_integer(&cells[CALLS], sums.nr_calls);
-	table_set_integer(&cells[IN_GRAPHS], sums.nr_in_graphs);
-	if (!sums.is_unsized) {
-		table_set_integer(&cells[BYTES], sums.bytes);
-		table_set_number(&cells[MEAN_BYTES], (double)sums.bytes / (double)sums.nr_calls);
-	}
-	if (sums.timed_ns) {
-		table_set_integer(&cells[TIME], sums.timed_ns);
-	}
-	if (sums.nr_matched) {
-		table_set_integer(&cells[WAITING], sums.wait_ns);
-		table_set_share(
-			&cells[WAITING_SHARE], (double)sums.wait_ns, (double)sums.matched_ns);
-		table_set_integer(&cells[TRANSFER], sums.matched_ns - sums.wait_ns);
-		fill_late(ops, nr, sums.nr_matched, cells);
-	}
-	fill_speed(ops, &sums, cells);
-	fill_inside(ops, nr, cells);
+	add_speed(ops, &row);
+	table_add(table, &row);
 }
 
-void communication_hide_how(
-	const struct communication_view *view, struct table_column *how, struct table_column *end)
+void communication_hide_how(const struct communication_view *view, struct table *table)
 {
+	static const char *const how[] = {"algorithm", "protocol", "channels"};
+	static const char *const waits[] = {"own_gpu", "peer", "data", "network", "waited_for"};
 	struct nccl_inside inside = {0};
 
 	for (size_t i = 0; i < view->ops.nr_ops; i++) {
 		nccl_inside_add(&inside, &view->ops.ops[i].inside);
 	}
-	for (struct table_column *column = how; column < end; column++) {
-		column->is_wide_only =
-			column < how + NR_HOW_COLUMNS ? !inside.nr : !nccl_waits_ns(&inside.waits);
+	for (size_t i = 0; i < sizeof(how) / sizeof(how[0]); i++) {
+		table_set_wide(table, how[i], !inside.nr);
+	}
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		table_set_wide(table, waits[i], !nccl_waits_ns(&inside.waits));
 	}
 }
 
@@ -547,37 +494,48 @@ static bool has_graph(const struct nccl_ops *ops)
 	return false;
 }
 
-#define WAIT_COLUMN(key, title, what)                         \
-	TABLE_COLUMN(key, title " % of waits", TABLE_PERCENT, \
-		.help = "share of the network transfers' waiting: " what)
+#define WAIT_COLUMN(key, title, member, what)                             \
+	TABLE_COLUMN(key, title " % of waits", TABLE_PERCENT,             \
+		.help = "share of the network transfers' waiting: " what, \
+		TABLE_SHARE(communication_row, inside.waits.member, waits_ns))
 
 static const struct table_column columns[] = {
-	TABLE_COLUMN("name", "Operation", TABLE_TEXT),
-	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT, .help = "ID of the communicator"),
+	TABLE_COLUMN("name", "Operation", TABLE_TEXT, TABLE_MEMBER(communication_row, name)),
+	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT, .help = "ID of the communicator",
+		TABLE_MEMBER(communication_row, communicator)),
 	TABLE_COLUMN("group", "Process group", TABLE_TEXT,
-		.help = "process group of the framework, or the communicator's name in NCCL"),
-	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT, .help = "ranks of the communicator"),
-	SIZE_COLUMNS,
+		.help = "process group of the framework, or the communicator's name in NCCL",
+		TABLE_NONZERO(communication_row, group)),
+	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT, .help = "ranks of the communicator",
+		TABLE_NONZERO(communication_row, nr_ranks)),
+	SIZE_COLUMNS(communication_row),
 	TABLE_COLUMN("waiting_ns", "Waiting", TABLE_TIME,
-		.help = "until the kernel of the last rank starts"),
+		.help = "until the kernel of the last rank starts",
+		TABLE_IF(communication_row, sums.wait_ns, sums.nr_matched)),
 	TABLE_COLUMN("waiting_pct", "Waiting % of kernels", TABLE_PERCENT,
-		.help = "waiting, as a share of the kernels' time"),
+		.help = "waiting, as a share of the kernels' time",
+		TABLE_SHARE(communication_row, sums.wait_ns, sums.matched_ns)),
 	TABLE_COLUMN("transfer_ns", "Transfer", TABLE_TIME, .is_minor = true,
-		.help = "from the start of the last kernel to the end"),
-	RATE_COLUMNS,
+		.help = "from the start of the last kernel to the end",
+		TABLE_IF(communication_row, transfer_ns, sums.nr_matched)),
+	RATE_COLUMNS(communication_row),
 	TABLE_COLUMN("late_rank", "Late rank", TABLE_COUNT,
-		.help = "rank of the communicator that the others waited for longest"),
+		.help = "rank of the communicator that the others waited for longest",
+		TABLE_MEMBER(communication_row, late_rank)),
 	TABLE_COLUMN("late_pct", "Late % of ops", TABLE_PERCENT,
-		.help = "share of the operations in which it came last"),
+		.help = "share of the operations in which it came last",
+		TABLE_SHARE(communication_row, nr_late, nr_late_of)),
 	TABLE_COLUMN("late_wait_ns", "Waited for it", TABLE_TIME,
-		.help = "time that the others waited for it"),
+		.help = "time that the others waited for it",
+		TABLE_NONZERO(communication_row, late_ns)),
 	TABLE_COLUMN("in_graphs", "In graphs", TABLE_COUNT,
-		.help = "of the calls: that launches of CUDA graphs ran, once for each launch"),
-	HOW_COLUMNS,
-	WAIT_COLUMN("own_gpu_pct", "Own GPU", "for the rank's own GPU"),
-	WAIT_COLUMN("peer_pct", "Peer", "until the receiving rank was ready"),
-	WAIT_COLUMN("data_pct", "Data", "until the sending rank's data arrived"),
-	WAIT_COLUMN("network_pct", "Network", "until the network had sent the data"),
+		.help = "of the calls: that launches of CUDA graphs ran, once for each launch",
+		TABLE_MEMBER(communication_row, sums.nr_in_graphs)),
+	HOW_COLUMNS(communication_row),
+	WAIT_COLUMN("own_gpu_pct", "Own GPU", own_gpu_ns, "for the rank's own GPU"),
+	WAIT_COLUMN("peer_pct", "Peer", peer_ns, "until the receiving rank was ready"),
+	WAIT_COLUMN("data_pct", "Data", data_ns, "until the sending rank's data arrived"),
+	WAIT_COLUMN("network_pct", "Network", network_ns, "until the network had sent the data"),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -585,12 +543,11 @@ static void fill_table(void *state, struct table *table)
 	struct communication_view *view = state;
 	struct nccl_ops *ops = &view->ops;
 
-	table->columns[GROUP].is_wide_only = !has_group(ops);
-	communication_hide_how(
-		view, &table->columns[ALGORITHM], &table->columns[NETWORK_SHARE] + 1);
+	table_set_wide(table, "group", !has_group(ops));
+	communication_hide_how(view, table);
 	add_notes(communication_match(view), table);
 	nccl_ops_drop_captured(ops);
-	table->columns[IN_GRAPHS].is_wide_only = !has_graph(ops);
+	table_set_wide(table, "in_graphs", !has_graph(ops));
 	view_note_fit(table, view->input.processes, view->input.nr_processes);
 	if (ops->nr_ops) {
 		qsort(ops->ops, ops->nr_ops, sizeof(*ops->ops), by_kind);
@@ -601,7 +558,7 @@ static void fill_table(void *state, struct table *table)
 			!by_row(&ops->ops[at], &ops->ops[at + nr], view->input.is_detailed)) {
 			nr++;
 		}
-		fill(&ops->ops[at], nr, table_add_row(table));
+		add_row(&ops->ops[at], nr, table);
 	}
 	table_sort(table, "time");
 	view_note_ranks(table, view->input.processes, view->input.nr_processes);

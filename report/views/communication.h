@@ -20,23 +20,24 @@ const struct nccl_ops *communication_ops(const struct communication_view *view);
 /* Puts the times of all operations on one clock, the first time. */
 const struct nccl_match *communication_match(struct communication_view *view);
 
-#define NR_HOW_COLUMNS 3
-#define HOW_COLUMNS                                                                                \
-	TABLE_COLUMN("algorithm", "Algorithm", TABLE_TEXT,                                         \
-		.help = "NCCL's algorithm, from its profiler plugin: ring, tree, NVLS ..."),       \
-		TABLE_COLUMN("protocol", "Protocol", TABLE_TEXT,                                   \
-			.help = "NCCL's protocol, from its profiler plugin: LL, LL128 or simple"), \
-		TABLE_COLUMN("channels", "Channels", TABLE_COUNT,                                  \
-			.help = "most channels that NCCL used for an operation")
-
-/* Fills these columns. */
-void communication_fill_how(const struct nccl_inside *inside, struct table_cell *cells);
+/* Of a row with a member `inside`, a struct nccl_inside. */
+#define HOW_COLUMNS(row)                                                                          \
+	TABLE_COLUMN("algorithm", "Algorithm", TABLE_TEXT,                                        \
+		.help = "NCCL's algorithm, from its profiler plugin: ring, tree, NVLS ...",       \
+		TABLE_SET(row, inside, communication_set_algorithm)),                             \
+		TABLE_COLUMN("protocol", "Protocol", TABLE_TEXT,                                  \
+			.help = "NCCL's protocol, from its profiler plugin: LL, LL128 or simple", \
+			TABLE_SET(row, inside, communication_set_protocol)),                      \
+		TABLE_COLUMN("channels", "Channels", TABLE_COUNT,                                 \
+			.help = "most channels that NCCL used for an operation",                  \
+			TABLE_NONZERO(row, inside.channels))
+void communication_set_algorithm(const void *inside, struct table_cell *cell);
+void communication_set_protocol(const void *inside, struct table_cell *cell);
 
 /*
- * Hides the columns from `how` to `end` without --wide if no operation has a value: first those
- * above, then the waits of the network transfers.
+ * Hides columns without --wide if no operation has a value: those above, and the waits of the
+ * network transfers.
  */
-void communication_hide_how(
-	const struct communication_view *view, struct table_column *how, struct table_column *end);
+void communication_hide_how(const struct communication_view *view, struct table *table);
 
 #endif
