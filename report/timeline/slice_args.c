@@ -38,54 +38,10 @@ const char *const category_words[NR_CATEGORIES] = {
 	[CATEGORY_NCCL_API] = "nccl",
 };
 
-#define JSON(name) ", \"" name "\": ", sizeof(name) + 5
-#define NO_JSON	   NULL, 0
+#define ARG_NAME(key, name, json) \
+	[KEY_##key] = {name, ", \"" json "\": ", sizeof(json) > 1 ? sizeof(json) + 5 : 0},
 
-const struct arg_name arg_names[NR_ALL_KEYS] = {
-	[KEY_CORRELATION] = {"correlation", JSON("correlation")},
-	[KEY_RESULT] = {"result", JSON("result")},
-	[KEY_STACK] = {"Python stack", JSON("Call stack")},
-	[KEY_SEQUENCE] = {"sequence number", JSON("sequence number")},
-	[KEY_INPUTS] = {"inputs", JSON("Inputs")},
-	[KEY_PAYLOAD] = {"payload", JSON("payload")},
-	[KEY_DEVICE] = {"device", JSON("device")},
-	[KEY_CONTEXT] = {"context", JSON("context")},
-	[KEY_STREAM] = {"stream", JSON("stream")},
-	[KEY_GRAPH] = {"graph id", JSON("graph id")},
-	[KEY_GRAPH_NODE] = {"graph node id", JSON("graph node id")},
-	[KEY_BYTES] = {"bytes", JSON("bytes")},
-	[KEY_RATE] = {"GB/s", JSON("memory bandwidth (GB/s)")},
-	[KEY_GRID] = {"grid", JSON("grid")},
-	[KEY_BLOCK] = {"block", JSON("block")},
-	[KEY_CLUSTER] = {"cluster", JSON("cluster")},
-	[KEY_REGISTERS] = {"registers per thread", JSON("registers per thread")},
-	[KEY_STATIC_SHARED] = {"static shared memory (bytes)", NO_JSON},
-	[KEY_DYNAMIC_SHARED] = {"dynamic shared memory (bytes)", NO_JSON},
-	[KEY_BLOCKS_PER_SM] = {"blocks per SM", JSON("blocks per SM")},
-	[KEY_WARPS_PER_SM] = {"warps per SM", JSON("warps per SM")},
-	[KEY_OCCUPANCY] = {"est. achieved occupancy (%)", JSON("est. achieved occupancy %")},
-	[KEY_LIMITER] = {"occupancy limited by", NO_JSON},
-	[KEY_COUNT] = {"events", NO_JSON},
-	[KEY_CODE] = {"code", NO_JSON},
-	[KEY_ALGBW] = {"algorithm bandwidth incl. wait (GB/s)", NO_JSON},
-	[KEY_COMM] = {"communicator", JSON("communicator")},
-	[KEY_OPERATORS] = {"ATen operators", JSON("ATen operators")},
-	[KEY_NODES] = {"source nodes", JSON("source nodes")},
-	[KEY_EXTERNAL_ID] = {NULL, JSON("External id")},
-	[KEY_OP_SEQUENCE] = {NULL, JSON("Sequence number")},
-	[KEY_FORWARD_THREAD] = {NULL, JSON("Fwd thread id")},
-	[KEY_THREAD] = {NULL, JSON("thread")},
-	[KEY_COLLECTED] = {NULL, JSON("collected")},
-	[KEY_UNCOLLECTABLE] = {NULL, JSON("uncollectable")},
-	[KEY_WAITED_STREAM] = {NULL, JSON("waited stream")},
-	[KEY_QUEUED] = {NULL, JSON("queued")},
-	[KEY_SHARED] = {NULL, JSON("shared memory")},
-	[KEY_FROM_DEVICE] = {NULL, JSON("fromDevice")},
-	[KEY_TO_DEVICE] = {NULL, JSON("toDevice")},
-	[KEY_FROM_CONTEXT] = {NULL, JSON("fromContext")},
-	[KEY_TO_CONTEXT] = {NULL, JSON("toContext")},
-	[KEY_CHANNEL] = {NULL, JSON("channel")},
-};
+const struct arg_name arg_names[NR_ALL_KEYS] = {TRACK_ARGS(ARG_NAME) CHROME_ARGS(ARG_NAME)};
 
 /* ---- one argument ---- */
 
@@ -96,7 +52,7 @@ static struct arg *new_arg(struct arg_maker *maker, enum arg_key key, enum arg_t
 	struct slice_args *args = maker->args;
 	struct arg *arg = &none;
 
-	if ((maker->is_json ? name->json : name->name) && args->nr < SLICE_ARGS) {
+	if ((maker->is_json ? name->nr_json > 0 : *name->name) && args->nr < SLICE_ARGS) {
 		arg = &args->args[args->nr++];
 	}
 	arg->key = (uint8_t)key;

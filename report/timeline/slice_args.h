@@ -10,63 +10,69 @@
 #include "report/timeline/slice.h"
 #include "report/util/buf.h"
 
+/*
+ * All arguments: their keys, names in Perfetto traces and on the page, and names in Chrome JSON,
+ * as PyTorch's profiler has them. "": not in that output.
+ */
+#define TRACK_ARGS(ARG)                                                            \
+	ARG(CORRELATION, "correlation", "correlation")                             \
+	ARG(RESULT, "result", "result")                                            \
+	ARG(STACK, "Python stack", "Call stack")                                   \
+	ARG(SEQUENCE, "sequence number", "sequence number")                        \
+	ARG(INPUTS, "inputs", "Inputs")                                            \
+	ARG(PAYLOAD, "payload", "payload")                                         \
+	ARG(DEVICE, "device", "device")                                            \
+	ARG(CONTEXT, "context", "context")                                         \
+	ARG(STREAM, "stream", "stream")                                            \
+	ARG(GRAPH, "graph id", "graph id")                                         \
+	ARG(GRAPH_NODE, "graph node id", "graph node id")                          \
+	ARG(BYTES, "bytes", "bytes")                                               \
+	ARG(RATE, "GB/s", "memory bandwidth (GB/s)")                               \
+	ARG(GRID, "grid", "grid")                                                  \
+	ARG(BLOCK, "block", "block")                                               \
+	ARG(CLUSTER, "cluster", "cluster")                                         \
+	ARG(REGISTERS, "registers per thread", "registers per thread")             \
+	ARG(STATIC_SHARED, "static shared memory (bytes)", "")                     \
+	ARG(DYNAMIC_SHARED, "dynamic shared memory (bytes)", "")                   \
+	ARG(BLOCKS_PER_SM, "blocks per SM", "blocks per SM")                       \
+	ARG(WARPS_PER_SM, "warps per SM", "warps per SM")                          \
+	ARG(OCCUPANCY, "est. achieved occupancy (%)", "est. achieved occupancy %") \
+	ARG(LIMITER, "occupancy limited by", "")                                   \
+	ARG(COUNT, "events", "")                                                   \
+	ARG(CODE, "code", "")                                                      \
+	ARG(ALGBW, "algorithm bandwidth incl. wait (GB/s)", "")                    \
+	ARG(COMM, "communicator", "communicator")                                  \
+	ARG(OPERATORS, "ATen operators", "ATen operators")                         \
+	ARG(NODES, "source nodes", "source nodes")
+#define CHROME_ARGS(ARG)                         \
+	ARG(EXTERNAL_ID, "", "External id")      \
+	ARG(OP_SEQUENCE, "", "Sequence number")  \
+	ARG(FORWARD_THREAD, "", "Fwd thread id") \
+	ARG(THREAD, "", "thread")                \
+	ARG(COLLECTED, "", "collected")          \
+	ARG(UNCOLLECTABLE, "", "uncollectable")  \
+	ARG(WAITED_STREAM, "", "waited stream")  \
+	ARG(QUEUED, "", "queued")                \
+	ARG(SHARED, "", "shared memory")         \
+	ARG(FROM_DEVICE, "", "fromDevice")       \
+	ARG(TO_DEVICE, "", "toDevice")           \
+	ARG(FROM_CONTEXT, "", "fromContext")     \
+	ARG(TO_CONTEXT, "", "toContext")         \
+	ARG(CHANNEL, "", "channel")
+
+#define ARG_KEY(key, name, json) KEY_##key,
+
 enum arg_key {
 	KEY_NONE,
-	KEY_CORRELATION,
-	KEY_RESULT,
-	KEY_STACK,
-	KEY_SEQUENCE,
-	KEY_INPUTS,
-	KEY_PAYLOAD,
-	KEY_DEVICE,
-	KEY_CONTEXT,
-	KEY_STREAM,
-	KEY_GRAPH,
-	KEY_GRAPH_NODE,
-	KEY_BYTES,
-	KEY_RATE,
-	KEY_GRID,
-	KEY_BLOCK,
-	KEY_CLUSTER,
-	KEY_REGISTERS,
-	KEY_STATIC_SHARED,
-	KEY_DYNAMIC_SHARED,
-	KEY_BLOCKS_PER_SM,
-	KEY_WARPS_PER_SM,
-	KEY_OCCUPANCY,
-	KEY_LIMITER,
-	KEY_COUNT,
-	KEY_CODE,
-	KEY_ALGBW,
-	KEY_COMM,
-	KEY_OPERATORS,
-	KEY_NODES,
-	NR_KEYS,
-	/* Chrome JSON alone has these. */
-	KEY_EXTERNAL_ID = NR_KEYS,
-	KEY_OP_SEQUENCE,
-	KEY_FORWARD_THREAD,
-	KEY_THREAD,
-	KEY_COLLECTED,
-	KEY_UNCOLLECTABLE,
-	KEY_WAITED_STREAM,
-	KEY_QUEUED,
-	KEY_SHARED,
-	KEY_FROM_DEVICE,
-	KEY_TO_DEVICE,
-	KEY_FROM_CONTEXT,
-	KEY_TO_CONTEXT,
-	KEY_CHANNEL,
-	NR_ALL_KEYS,
+	TRACK_ARGS(ARG_KEY) NR_KEYS,
+	LAST_TRACK_KEY = NR_KEYS - 1,
+	CHROME_ARGS(ARG_KEY) NR_ALL_KEYS,
 };
 
-/*
- * An argument's names. NULL: not in that output. `json` has the text around it: ", \"grid\": ".
- */
 struct arg_name {
-	const char *name; /* in Perfetto traces and on the page */
-	const char *json; /* in Chrome JSON, as PyTorch's profiler has it */
-	size_t nr_json;	  /* its bytes */
+	const char *name;
+	const char *json; /* with the text around it: ", \"grid\": " */
+	size_t nr_json;	  /* its bytes; 0: not in Chrome JSON */
 };
 extern const struct arg_name arg_names[NR_ALL_KEYS];
 
