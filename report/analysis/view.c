@@ -266,10 +266,12 @@ void view_set_rank(const void *member, struct table_cell *cell)
 
 void view_fill_process(const struct process *process, struct table_cell *cells)
 {
-	table_set_integer(&cells[0], process->pid);
-	if (process->rank >= 0) {
-		table_set_integer(&cells[1], (uint64_t)process->rank);
-	}
+	struct place {
+		const struct process *process;
+	} place = {process};
+	static const struct table_column columns[] = {VIEW_PROCESS_COLUMNS(place, process)};
+
+	TABLE_FILL(columns, &place, cells);
 }
 
 size_t view_without_devices(const struct view_input *input, const char **why)

@@ -90,21 +90,29 @@ static uint32_t find_hottest(const struct row *row, uint64_t *nr_samples)
 
 /* ---- the table ---- */
 
-enum column { PID, RANK, TID, SHARE, TIME, SAMPLES, NAME, HOTTEST_SHARE, HOTTEST };
+struct shown_row {
+	struct row row;
+	uint64_t nr_all, nr_hottest;
+	uint32_t hottest;
+};
 
 static const struct table_column columns[] = {
-	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID, .help = "process ID"),
-	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_COUNT, .help = "rank in the job"),
-	[TID] = TABLE_COLUMN("tid", "TID", TABLE_ID, TABLE_MEMBER(row, key.tid)),
-	[SHARE] = TABLE_COLUMN("share_pct", "% of samples", TABLE_PERCENT),
-	[TIME] = TABLE_COLUMN("cpu_ns", "CPU", TABLE_TIME, .help = "estimated CPU time, see cpu",
-		TABLE_MEMBER(row, ns)),
-	[SAMPLES] = TABLE_COLUMN("samples", "Samples", TABLE_COUNT, TABLE_MEMBER(row, nr)),
-	[NAME] = TABLE_COLUMN("name", "Thread", TABLE_NAME),
-	[HOTTEST_SHARE] = TABLE_COLUMN("function_share_pct", "% in function", TABLE_PERCENT,
-		.help = "of the thread's samples"),
-	[HOTTEST] = TABLE_COLUMN("function", "Hottest function", TABLE_NAME, .is_minor = true,
-		.help = "with the most samples of the thread in itself"),
+	TABLE_COLUMN(
+		"pid", "PID", TABLE_ID, .help = "process ID", VIEW_PID(shown_row, row.key.process)),
+	TABLE_COLUMN("rank", "Rank", TABLE_COUNT, .help = "rank in the job",
+		VIEW_RANK(shown_row, row.key.process)),
+	TABLE_COLUMN("tid", "TID", TABLE_ID, TABLE_MEMBER(shown_row, row.key.tid)),
+	TABLE_COLUMN(
+		"share_pct", "% of samples", TABLE_PERCENT, TABLE_SHARE(shown_row, row.nr, nr_all)),
+	TABLE_COLUMN("cpu_ns", "CPU", TABLE_TIME, .help = "estimated CPU time, see cpu",
+		TABLE_MEMBER(shown_row, row.ns)),
+	TABLE_COLUMN("samples", "Samples", TABLE_COUNT, TABLE_MEMBER(shown_row, row.nr)),
+	TABLE_COLUMN("name", "Thread", TABLE_NAME, TABLE_NONZERO(shown_row, row.key.name)),
+	TABLE_COLUMN("function_share_pct", "% in function", TABLE_PERCENT,
+		.help = "of the thread's samples", TABLE_SHARE(shown_row, nr_hottest, row.nr)),
+	TABLE_COLUMN("function", "Hottest function", TABLE_NAME, .is_minor = true,
+		.help = "with the most samples of the thread in itself",
+		TABLE_NONZERO(shown_row, hottest)),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -112,19 +120,13 @@ static void fill_table(void *state, struct table *table)
 	struct cpu_threads_view *view = state;
 
 	for (const struct row *row = view->rows; row; row = row->hh.next) {
-		struct table_cell *cells = table_add(table, row);
-		uint64_t nr_hottest;
-		uint32_t hottest = find_hottest(row, &nr_hottest);
+		struct shown_row shown = {.row = *row, .nr_all = view->nr};
 
-		view_fill_process(row->key.process, &cells[PID]);
-		table_set_share(&cells[SHARE], (double)row->nr, (double)view->nr);
-		if (row->key.name) {
-			table_set_integer(&cells[NAME], row->key.name);
+		shown.hottest = find_hottest(row, &shown.nr_hottest);
+		if (!shown.hottest) {
+			shown.nr_hottest = UINT64_MAX;
 		}
-		if (hottest) {
-			table_set_integer(&cells[HOTTEST], hottest);
-			table_set_share(&cells[HOTTEST_SHARE], (double)nr_hottest, (double)row->nr);
-		}
+		table_add(table, &shown);
 	}
 	table_sort(table, "cpu");
 	if (!view->nr) {

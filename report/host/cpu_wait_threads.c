@@ -53,19 +53,27 @@ static void on_batch(void *context, struct process *process, const struct batch 
 
 /* ---- the table ---- */
 
-enum column { PID, RANK, NAME, WAIT, WAIT_SHARE, CPU, CPU_SHARE };
+struct shown_row {
+	const struct process *process;
+	uint32_t name;
+	uint64_t cpu_ns, wait_ns, all_ns;
+};
 
 static const struct table_column columns[] = {
-	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID, .help = "process ID"),
-	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_COUNT, .help = "rank in the job"),
-	[NAME] = TABLE_COLUMN("name", "Thread", TABLE_NAME),
-	[CPU] = TABLE_COLUMN("cpu_ns", "CPU", TABLE_TIME, .help = "time on a CPU"),
-	[CPU_SHARE] = TABLE_COLUMN("cpu_share_pct", "% on CPU", TABLE_PERCENT,
-		.help = "of the time between the thread's first and last sample"),
-	[WAIT] = TABLE_COLUMN("wait_ns", "Waits for CPU", TABLE_TIME,
-		.help = "time in which it was ready to run and had no CPU"),
-	[WAIT_SHARE] = TABLE_COLUMN("wait_share_pct", "% waiting", TABLE_PERCENT,
-		.help = "of the same time as % on CPU"),
+	TABLE_COLUMN("pid", "PID", TABLE_ID, .help = "process ID", VIEW_PID(shown_row, process)),
+	TABLE_COLUMN("rank", "Rank", TABLE_COUNT, .help = "rank in the job",
+		VIEW_RANK(shown_row, process)),
+	TABLE_COLUMN("name", "Thread", TABLE_NAME, TABLE_MEMBER(shown_row, name)),
+	TABLE_COLUMN("wait_ns", "Waits for CPU", TABLE_TIME,
+		.help = "time in which it was ready to run and had no CPU",
+		TABLE_MEMBER(shown_row, wait_ns)),
+	TABLE_COLUMN("wait_share_pct", "% waiting", TABLE_PERCENT,
+		.help = "of the same time as % on CPU", TABLE_SHARE(shown_row, wait_ns, all_ns)),
+	TABLE_COLUMN("cpu_ns", "CPU", TABLE_TIME, .help = "time on a CPU",
+		TABLE_MEMBER(shown_row, cpu_ns)),
+	TABLE_COLUMN("cpu_share_pct", "% on CPU", TABLE_PERCENT,
+		.help = "of the time between the thread's first and last sample",
+		TABLE_SHARE(shown_row, cpu_ns, all_ns)),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -74,18 +82,13 @@ static void fill_table(void *state, struct table *table)
 
 	for (const struct row *row = view->rows; row; row = row->hh.next) {
 		struct process *process = row->key.process;
-		struct table_cell *cells = table_add(table, row);
-		uint64_t cpu_ns = row->last.cpu_ns - row->first.cpu_ns;
-		uint64_t wait_ns = row->last.wait_ns - row->first.wait_ns;
-		double all_ns = (double)clock_map_duration(
-			&process->host_clock, row->last.tick - row->first.tick);
 
-		view_fill_process(process, &cells[PID]);
-		table_set_integer(&cells[NAME], os_thread_name(process, (uint32_t)row->key.thread));
-		table_set_integer(&cells[CPU], (int64_t)cpu_ns);
-		table_set_integer(&cells[WAIT], (int64_t)wait_ns);
-		table_set_share(&cells[CPU_SHARE], (double)cpu_ns, all_ns);
-		table_set_share(&cells[WAIT_SHARE], (double)wait_ns, all_ns);
+		table_add(table, &(struct shown_row){process,
+					 os_thread_name(process, (uint32_t)row->key.thread),
+					 row->last.cpu_ns - row->first.cpu_ns,
+					 row->last.wait_ns - row->first.wait_ns,
+					 clock_map_duration(&process->host_clock,
+						 row->last.tick - row->first.tick)});
 	}
 	table_sort(table, "wait_ns");
 	if (!view->rows) {

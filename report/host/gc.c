@@ -35,57 +35,33 @@ static void gc_end(void *context, struct process *process, const struct phases *
 	gc_sums_end(&view->sums[view->nr - 1], phases);
 }
 
-enum gc_column {
-	GC_PID,
-	GC_RANK,
-	GC_GENERATION,
-	GC_COLLECTIONS,
-	GC_TOTAL,
-	GC_MEAN,
-	GC_LONGEST,
-	GC_PER_STEP,
-	GC_SHARE,
-	GC_STEPS,
-	GC_COLLECTED,
-	GC_UNCOLLECTABLE,
+struct gc_row {
+	struct gc_sum sum;
+	const struct process *process;
+	uint64_t generation, nr_steps, steps_ns; /* of the process */
 };
 
 static const struct table_column gc_columns[] = {
-	[GC_PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
-	[GC_RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID),
-	[GC_GENERATION] = TABLE_COLUMN("generation", "Generation", TABLE_COUNT,
-		.help = "that was collected, with all younger ones; 0 is the youngest"),
-	[GC_COLLECTIONS] =
-		TABLE_COLUMN("collections", "Collections", TABLE_COUNT, TABLE_MEMBER(gc_sum, nr)),
-	[GC_TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME, TABLE_MEMBER(gc_sum, ns)),
-	[GC_MEAN] = TABLE_COLUMN("mean_ns", "Mean", TABLE_MEAN_TIME),
-	[GC_LONGEST] =
-		TABLE_COLUMN("longest_ns", "Longest", TABLE_TIME, TABLE_MEMBER(gc_sum, longest_ns)),
-	[GC_PER_STEP] = TABLE_COLUMN("step_ns", "Per step", TABLE_MEAN_TIME),
-	[GC_SHARE] = TABLE_COLUMN("share_pct", "% of steps", TABLE_PERCENT),
-	[GC_STEPS] = TABLE_COLUMN("steps", "Steps hit", TABLE_COUNT, .help = "steps that have one"),
-	[GC_COLLECTED] = TABLE_COLUMN("collected", "Collected", TABLE_COUNT,
-		.help = "objects that were freed", TABLE_MEMBER(gc_sum, collected)),
-	[GC_UNCOLLECTABLE] = TABLE_COLUMN("uncollectable", "Uncollectable", TABLE_COUNT,
+	VIEW_PROCESS_COLUMNS(gc_row, process),
+	TABLE_COLUMN("generation", "Generation", TABLE_COUNT,
+		.help = "that was collected, with all younger ones; 0 is the youngest",
+		TABLE_MEMBER(gc_row, generation)),
+	TABLE_COLUMN("collections", "Collections", TABLE_COUNT, TABLE_MEMBER(gc_row, sum.nr)),
+	TABLE_COLUMN("total_ns", "Total", TABLE_TIME, TABLE_MEMBER(gc_row, sum.ns)),
+	TABLE_COLUMN("mean_ns", "Mean", TABLE_MEAN_TIME, TABLE_MEAN(gc_row, sum.ns, sum.nr)),
+	TABLE_COLUMN("longest_ns", "Longest", TABLE_TIME, TABLE_MEMBER(gc_row, sum.longest_ns)),
+	TABLE_COLUMN("step_ns", "Per step", TABLE_MEAN_TIME,
+		TABLE_MEAN(gc_row, sum.ns_in_steps, nr_steps)),
+	TABLE_COLUMN("share_pct", "% of steps", TABLE_PERCENT,
+		TABLE_SHARE(gc_row, sum.ns_in_steps, steps_ns)),
+	TABLE_COLUMN("steps", "Steps hit", TABLE_COUNT, .help = "steps that have one",
+		TABLE_IF(gc_row, sum.nr_steps, nr_steps)),
+	TABLE_COLUMN("collected", "Collected", TABLE_COUNT, .help = "objects that were freed",
+		TABLE_MEMBER(gc_row, sum.collected)),
+	TABLE_COLUMN("uncollectable", "Uncollectable", TABLE_COUNT,
 		.help = "objects that could not be freed", .is_wide_only = true,
-		TABLE_MEMBER(gc_sum, uncollectable)),
+		TABLE_MEMBER(gc_row, sum.uncollectable)),
 };
-
-static void gc_fill(const struct gc_sums *sums, unsigned int generation, struct table *table)
-{
-	const struct gc_sum *sum = &sums->generations[generation];
-	struct table_cell *cells = table_add(table, sum);
-
-	view_fill_process(sums->process, cells);
-	table_set_integer(&cells[GC_GENERATION], generation);
-	table_set_number(&cells[GC_MEAN], (double)sum->ns / (double)sum->nr);
-	if (sums->nr_steps) {
-		table_set_number(
-			&cells[GC_PER_STEP], (double)sum->ns_in_steps / (double)sums->nr_steps);
-		table_set_share(&cells[GC_SHARE], (double)sum->ns_in_steps, (double)sums->steps_ns);
-		table_set_integer(&cells[GC_STEPS], sum->nr_steps);
-	}
-}
 
 static void gc_fill_table(void *state, struct table *table)
 {
@@ -94,15 +70,19 @@ static void gc_fill_table(void *state, struct table *table)
 	bool has_rank = false;
 
 	for (size_t i = 0; i < view->nr; i++) {
+		const struct gc_sums *sums = &view->sums[i];
+
 		for (unsigned int k = 0; k < GC_GENERATIONS; k++) {
-			if (view->sums[i].generations[k].nr) {
-				gc_fill(&view->sums[i], k, table);
-				has_rank |= view->sums[i].process->rank >= 0;
+			if (sums->generations[k].nr) {
+				table_add(table, &(struct gc_row){sums->generations[k],
+							 sums->process, k, sums->nr_steps,
+							 sums->nr_steps ? sums->steps_ns : 0});
+				has_rank |= sums->process->rank >= 0;
 			}
 		}
-		nr_steps += view->sums[i].nr_steps;
+		nr_steps += sums->nr_steps;
 	}
-	table->columns[GC_RANK].is_wide_only = !has_rank;
+	table_set_wide(table, "rank", !has_rank);
 	if (!table->nr_rows) {
 		table_note(table, "None was recorded; GPROF_PYTHON=gc records them.");
 	} else if (nr_steps) {

@@ -193,52 +193,54 @@ static int by_slowness(const void *a, const void *b)
 
 /* ---- the table ---- */
 
-enum column {
-	PID,
-	RANK,
-	COMMUNICATOR,
-	WHAT,
-	CHANNEL,
-	PEER,
-	OPERATIONS,
-	TIME,
-	MEAN,
-	SLOWNESS,
-	BYTES,
-	OWN_GPU,
-	PEER_WAIT,
-	DATA,
-	NETWORK,
+struct shown_row {
+	struct channel channel;
+	const struct process *process;
+	const char *communicator, *what;
+	int64_t peer;
+	uint64_t bytes;
+	double slowness;
+	bool is_transfer;
 };
 
 static const struct table_column columns[] = {
-	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID, .is_minor = true),
-	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID),
-	[COMMUNICATOR] = TABLE_COLUMN(
-		"communicator", "Communicator", TABLE_TEXT, .help = "its name, or its ID"),
-	[WHAT] = TABLE_COLUMN("what", "Part", TABLE_TEXT,
-		.help = "kernel, send or receive; relayed: of another process on this node"),
-	[CHANNEL] = TABLE_COLUMN("channel", "Channel", TABLE_ID),
-	[PEER] = TABLE_COLUMN("peer", "Peer", TABLE_ID,
-		.help = "rank of the communicator at the other side", .is_minor = true),
-	[OPERATIONS] = TABLE_COLUMN("operations", "Operations", TABLE_COUNT, .is_minor = true),
-	[TIME] = TABLE_COLUMN("time_ns", "Total", TABLE_TIME, .is_minor = true,
+	TABLE_COLUMN("pid", "PID", TABLE_ID, .is_minor = true, VIEW_PID(shown_row, process)),
+	TABLE_COLUMN("rank", "Rank", TABLE_ID, VIEW_RANK(shown_row, process)),
+	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT, .help = "its name, or its ID",
+		TABLE_MEMBER(shown_row, communicator)),
+	TABLE_COLUMN("what", "Part", TABLE_TEXT,
+		.help = "kernel, send or receive; relayed: of another process on this node",
+		TABLE_MEMBER(shown_row, what)),
+	TABLE_COLUMN("channel", "Channel", TABLE_ID, TABLE_MEMBER(shown_row, channel.channel)),
+	TABLE_COLUMN("peer", "Peer", TABLE_ID, .help = "rank of the communicator at the other side",
+		.is_minor = true, TABLE_MEMBER(shown_row, peer)),
+	TABLE_COLUMN("operations", "Operations", TABLE_COUNT, .is_minor = true,
+		TABLE_MEMBER(shown_row, channel.nr)),
+	TABLE_COLUMN("time_ns", "Total", TABLE_TIME, .is_minor = true,
 		.help = "of kernels by the GPU's timer where NCCL gives it, else as NCCL's thread "
-			"saw it"),
-	[MEAN] = TABLE_COLUMN("mean_ns", "Mean", TABLE_MEAN_TIME),
-	[SLOWNESS] = TABLE_COLUMN("slowness", "x others", TABLE_NUMBER,
+			"saw it",
+		TABLE_MEMBER(shown_row, channel.ns)),
+	TABLE_COLUMN(
+		"mean_ns", "Mean", TABLE_MEAN_TIME, TABLE_MEAN(shown_row, channel.ns, channel.nr)),
+	TABLE_COLUMN("slowness", "x others", TABLE_NUMBER,
 		.help = "kernel or network time, as a multiple of the mean of the other channels "
 			"of "
-			"the same operations"),
-	[BYTES] = TABLE_COLUMN("bytes", "Size", TABLE_SIZE, .is_minor = true),
-	[OWN_GPU] = TABLE_COLUMN("own_gpu_ns", "Own GPU", TABLE_TIME,
-		.help = "sum over steps, which overlap: waited for the rank's own GPU"),
-	[PEER_WAIT] = TABLE_COLUMN("peer_ns", "Peer not ready", TABLE_TIME,
-		.help = "sum over steps: until the receiving rank was ready"),
-	[DATA] = TABLE_COLUMN("data_ns", "Data", TABLE_TIME,
-		.help = "sum over steps: until the sending rank's data arrived"),
-	[NETWORK] = TABLE_COLUMN("network_ns", "Network", TABLE_TIME,
-		.help = "sum over steps: until the network had sent the data"),
+			"the same operations",
+		TABLE_NONZERO(shown_row, slowness)),
+	TABLE_COLUMN(
+		"bytes", "Size", TABLE_SIZE, .is_minor = true, TABLE_NONZERO(shown_row, bytes)),
+	TABLE_COLUMN("own_gpu_ns", "Own GPU", TABLE_TIME,
+		.help = "sum over steps, which overlap: waited for the rank's own GPU",
+		TABLE_IF(shown_row, channel.waits.own_gpu_ns, is_transfer)),
+	TABLE_COLUMN("peer_ns", "Peer not ready", TABLE_TIME,
+		.help = "sum over steps: until the receiving rank was ready",
+		TABLE_IF(shown_row, channel.waits.peer_ns, is_transfer)),
+	TABLE_COLUMN("data_ns", "Data", TABLE_TIME,
+		.help = "sum over steps: until the sending rank's data arrived",
+		TABLE_IF(shown_row, channel.waits.data_ns, is_transfer)),
+	TABLE_COLUMN("network_ns", "Network", TABLE_TIME,
+		.help = "sum over steps: until the network had sent the data",
+		TABLE_IF(shown_row, channel.waits.network_ns, is_transfer)),
 };
 
 static const char *name_of(const struct channel *channel)
@@ -256,49 +258,34 @@ static const char *name_of(const struct channel *channel)
 	return channel->what < sizeof(names) / sizeof(names[0]) ? names[channel->what] : "unknown";
 }
 
-static void fill_communicator(struct process *process, uint32_t id, struct table_cell *cell)
+/* key: room for an ID. */
+static const char *communicator_of(struct process *process, uint32_t id, char key[17])
 {
 	const struct model_nccl_comm *comm = idmap_get(&process->nccl_comms, id);
 	uint32_t group = nccl_names_group(process, id);
-	char key[17];
 
-	if (group) {
-		table_set_string(cell, string_pool_text(group, NULL));
-	} else if (comm && comm->key) {
-		snprintf(key, sizeof(key), "%016" PRIx64, comm->key);
-		table_set_string(cell, key);
+	if (group || !comm || !comm->key) {
+		return group ? string_pool_text(group, NULL) : NULL;
 	}
+	snprintf(key, 17, "%016" PRIx64, comm->key);
+	return key;
 }
 
-static void fill_row(
+static void show_row(
 	const struct nccl_channels_view *view, const struct channel *channel, struct table *table)
 {
 	struct process *process = view->input.processes[channel->process];
-	struct table_cell *cells = table_add_row(table);
 	bool is_transfer = channel->what != GPROF_NCCL_CHANNEL_KERNEL;
+	char key[17];
 
-	view_fill_process(process, cells);
-	fill_communicator(process, channel->comm, &cells[COMMUNICATOR]);
-	table_set_string(&cells[WHAT], name_of(channel));
-	table_set_integer(&cells[CHANNEL], channel->channel);
-	if (channel->peer >= 0) {
-		table_set_integer(&cells[PEER], (uint64_t)channel->peer);
-	}
-	table_set_integer(&cells[OPERATIONS], channel->nr);
-	table_set_integer(&cells[TIME], channel->ns);
-	table_set_number(&cells[MEAN], (double)channel->ns / (double)channel->nr);
-	if (slowness_of(channel) > 0) {
-		table_set_number(&cells[SLOWNESS], slowness_of(channel));
-	}
-	if (is_transfer) {
-		if (channel->waits.bytes) {
-			table_set_integer(&cells[BYTES], channel->waits.bytes);
-		}
-		table_set_integer(&cells[OWN_GPU], channel->waits.own_gpu_ns);
-		table_set_integer(&cells[PEER_WAIT], channel->waits.peer_ns);
-		table_set_integer(&cells[DATA], channel->waits.data_ns);
-		table_set_integer(&cells[NETWORK], channel->waits.network_ns);
-	}
+	table_add(table, &(struct shown_row){.channel = *channel,
+				 .process = process,
+				 .communicator = communicator_of(process, channel->comm, key),
+				 .what = name_of(channel),
+				 .peer = channel->peer >= 0 ? channel->peer : -1,
+				 .bytes = is_transfer ? channel->waits.bytes : 0,
+				 .slowness = slowness_of(channel) > 0 ? slowness_of(channel) : 0,
+				 .is_transfer = is_transfer});
 }
 
 /* The slow channels by name, the slowest first. */
@@ -334,9 +321,9 @@ static void fill_table(void *state, struct table *table)
 	}
 	for (size_t i = 0; i < view->nr; i++) {
 		has_rank |= view->input.processes[view->channels[i].process]->rank >= 0;
-		fill_row(view, &view->channels[i], table);
+		show_row(view, &view->channels[i], table);
 	}
-	table->columns[RANK].is_wide_only = !has_rank;
+	table_set_wide(table, "rank", !has_rank);
 	note_slow(view, table);
 	if (!view->nr) {
 		table_note(table, "None was recorded; GPROF_NCCL=channels records the kernels' "

@@ -427,47 +427,36 @@ static void fill_steps(void *state, struct table *table)
 	note_left_out(table, nr_left_out);
 }
 
-enum budget_column {
-	BUDGET_PID,
-	BUDGET_RANK,
-	BUDGET_PART,
-	BUDGET_PART_TOTAL,
-	BUDGET_PART_MEAN,
-	BUDGET_PART_SHARE,
-	BUDGET_PART_LONGEST,
-	BUDGET_PART_OWNER,
-	BUDGET_PART_HELP,
+struct part_row {
+	const struct process *process;
+	uint64_t ns, whole_ns, nr_steps, longest_ns;
+	uint32_t longest;
+	const char *title, *help;
+	uint64_t drained_ns; /* of the view idle */
 };
 
 static const struct table_column budget_columns[] = {
-	[BUDGET_PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
-	[BUDGET_RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID),
-	[BUDGET_PART] = TABLE_COLUMN("part", "Part", TABLE_TEXT),
-	[BUDGET_PART_TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME,
+	VIEW_PROCESS_COLUMNS(part_row, process),
+	TABLE_COLUMN("part", "Part", TABLE_TEXT, TABLE_MEMBER(part_row, title)),
+	TABLE_COLUMN("total_ns", "Total", TABLE_TIME,
 		.help = "of all whole steps but those that warm up and outliers, or of the "
-			"recording where there are no steps"),
-	[BUDGET_PART_MEAN] = TABLE_COLUMN("mean_ns", "Per step", TABLE_MEAN_TIME),
-	[BUDGET_PART_SHARE] = TABLE_COLUMN("share_pct", "% of step", TABLE_PERCENT,
-		.help = "of the time of the steps, to which the parts of a process add up"),
-	[BUDGET_PART_LONGEST] = TABLE_COLUMN("longest_pct", "Most %", TABLE_PERCENT,
-		.help = "of the part, what the place with most of it takes"),
-	[BUDGET_PART_OWNER] = TABLE_COLUMN("longest", "Most in", TABLE_TEXT,
+			"recording where there are no steps",
+		TABLE_MEMBER(part_row, ns)),
+	TABLE_COLUMN("mean_ns", "Per step", TABLE_MEAN_TIME, TABLE_MEAN(part_row, ns, nr_steps)),
+	TABLE_COLUMN("share_pct", "% of step", TABLE_PERCENT,
+		.help = "of the time of the steps, to which the parts of a process add up",
+		TABLE_SHARE(part_row, ns, whole_ns)),
+	TABLE_COLUMN("longest_pct", "Most %", TABLE_PERCENT,
+		.help = "of the part, what the place with most of it takes",
+		TABLE_SHARE(part_row, longest_ns, ns)),
+	TABLE_COLUMN("longest", "Most in", TABLE_TEXT,
 		.help = "the call or kernel with most of the part, its operator and Python line; "
 			"of idle time the call that the host was in, or that launched the next "
-			"work"),
-	[BUDGET_PART_HELP] = TABLE_COLUMN("when", "When", TABLE_TEXT, .is_wide_only = true),
+			"work",
+		TABLE_NONZERO(part_row, longest)),
+	TABLE_COLUMN(
+		"when", "When", TABLE_TEXT, .is_wide_only = true, TABLE_MEMBER(part_row, help)),
 };
-
-static void fill_longest(const struct part_owner *longest, uint64_t ns, struct table_cell *cells)
-{
-	if (longest->text) {
-		size_t nr_bytes;
-		const char *text = string_pool_text(longest->text, &nr_bytes);
-
-		table_set_text(&cells[BUDGET_PART_OWNER], text, nr_bytes);
-		table_set_share(&cells[BUDGET_PART_LONGEST], (double)longest->ns, (double)ns);
-	}
-}
 
 static void fill_parts(const struct result *result, struct table *table)
 {
@@ -478,21 +467,19 @@ static void fill_parts(const struct result *result, struct table *table)
 		sum += parts[i];
 	}
 	for (unsigned int i = 0; i < NR_BUDGET_PARTS; i++) {
-		const struct budget_part_text *text = &budget_part_texts[i];
-		struct table_cell *cells;
+		const struct part_owner *longest = &result->longest[i];
 
-		if (!parts[i]) {
-			continue;
+		if (parts[i]) {
+			table_add(table,
+				&(struct part_row){.process = result->process,
+					.title = budget_part_texts[i].title,
+					.help = budget_part_texts[i].help,
+					.ns = parts[i],
+					.whole_ns = sum,
+					.nr_steps = result->nr_counted,
+					.longest = longest->text,
+					.longest_ns = longest->text ? longest->ns : UINT64_MAX});
 		}
-		cells = table_add_row(table);
-		view_fill_process(result->process, cells);
-		table_set_string(&cells[BUDGET_PART], text->title);
-		table_set_integer(&cells[BUDGET_PART_TOTAL], parts[i]);
-		table_set_number(
-			&cells[BUDGET_PART_MEAN], (double)parts[i] / (double)result->nr_counted);
-		table_set_share(&cells[BUDGET_PART_SHARE], (double)parts[i], (double)sum);
-		fill_longest(&result->longest[i], parts[i], cells);
-		table_set_string(&cells[BUDGET_PART_HELP], text->help);
 	}
 }
 
@@ -526,49 +513,31 @@ static void fill_budget(void *state, struct table *table)
 	add_notes(view, table);
 }
 
-enum idle_column {
-	IDLE_PID,
-	IDLE_RANK,
-	IDLE_SHARE,
-	IDLE_TOTAL,
-	IDLE_MEAN,
-	IDLE_DRAINED,
-	IDLE_PART,
-	IDLE_HELP,
-};
-
 static const struct table_column idle_columns[] = {
-	[IDLE_PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
-	[IDLE_RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID),
-	[IDLE_SHARE] = TABLE_COLUMN("share_pct", "% of idle time", TABLE_PERCENT,
-		.help = "share of the idle time of the process"),
-	[IDLE_TOTAL] =
-		TABLE_COLUMN("total_ns", "Total", TABLE_TIME, .help = "as in the view budget"),
-	[IDLE_MEAN] = TABLE_COLUMN("mean_ns", "Per step", TABLE_MEAN_TIME),
-	[IDLE_DRAINED] = TABLE_COLUMN("drained_ns", "After a wait", TABLE_TIME,
-		.help = "of the total, in gaps that a wait for the GPU opened"),
-	[IDLE_PART] = TABLE_COLUMN("part", "Part", TABLE_TEXT, .help = "of the time budget"),
-	[IDLE_HELP] = TABLE_COLUMN("when", "When", TABLE_TEXT, .is_wide_only = true),
+	VIEW_PROCESS_COLUMNS(part_row, process),
+	TABLE_COLUMN("share_pct", "% of idle time", TABLE_PERCENT,
+		.help = "share of the idle time of the process",
+		TABLE_SHARE(part_row, ns, whole_ns)),
+	TABLE_COLUMN("total_ns", "Total", TABLE_TIME, .help = "as in the view budget",
+		TABLE_MEMBER(part_row, ns)),
+	TABLE_COLUMN("mean_ns", "Per step", TABLE_MEAN_TIME, TABLE_MEAN(part_row, ns, nr_steps)),
+	TABLE_COLUMN("drained_ns", "After a wait", TABLE_TIME,
+		.help = "of the total, in gaps that a wait for the GPU opened",
+		TABLE_MEMBER(part_row, drained_ns)),
+	TABLE_COLUMN("part", "Part", TABLE_TEXT, .help = "of the time budget",
+		TABLE_MEMBER(part_row, title)),
+	TABLE_COLUMN(
+		"when", "When", TABLE_TEXT, .is_wide_only = true, TABLE_MEMBER(part_row, help)),
 };
 
-static void fill_idle_part(
-	const struct result *result, unsigned int i, uint64_t ns, struct table_cell *cells)
+static uint64_t drained_of(const struct result *result, unsigned int i)
 {
-	view_fill_process(result->process, cells);
-	table_set_integer(&cells[IDLE_TOTAL], ns);
-	if (result->has_steps) {
-		table_set_number(&cells[IDLE_MEAN], (double)ns / (double)result->nr_counted);
-	}
-	if (i <= NR_HOST_STATES) {
-		uint64_t drained_ns = 0;
+	uint64_t ns = 0;
 
-		for (size_t k = 0; k < result->nr_steps; k++) {
-			drained_ns += result->counts[k] ? result->steps[k].drained_ns[i] : 0;
-		}
-		table_set_integer(&cells[IDLE_DRAINED], drained_ns);
+	for (size_t k = 0; k < result->nr_steps; k++) {
+		ns += result->counts[k] ? result->steps[k].drained_ns[i] : 0;
 	}
-	table_set_string(&cells[IDLE_PART], budget_part_texts[BUDGET_HOST + i].title);
-	table_set_string(&cells[IDLE_HELP], budget_part_texts[BUDGET_HOST + i].help);
+	return ns;
 }
 
 static void fill_idle_parts(const struct result *result, struct table *table)
@@ -580,12 +549,18 @@ static void fill_idle_parts(const struct result *result, struct table *table)
 		sum += parts[BUDGET_HOST + i];
 	}
 	for (unsigned int i = 0; i < NR_BUDGET_IDLE; i++) {
-		if (parts[BUDGET_HOST + i]) {
-			struct table_cell *cells = table_add_row(table);
+		const struct budget_part_text *text = &budget_part_texts[BUDGET_HOST + i];
 
-			fill_idle_part(result, i, parts[BUDGET_HOST + i], cells);
-			table_set_share(
-				&cells[IDLE_SHARE], (double)parts[BUDGET_HOST + i], (double)sum);
+		if (parts[BUDGET_HOST + i]) {
+			table_add(table,
+				&(struct part_row){.process = result->process,
+					.title = text->title,
+					.help = text->help,
+					.ns = parts[BUDGET_HOST + i],
+					.whole_ns = sum,
+					.nr_steps = result->has_steps ? result->nr_counted : 0,
+					.drained_ns = i <= NR_HOST_STATES ? drained_of(result, i)
+									  : UINT64_MAX});
 		}
 	}
 }
@@ -613,75 +588,50 @@ static void fill_idle(void *state, struct table *table)
 	add_notes(view, table);
 }
 
-enum use_column {
-	USE_PID,
-	USE_RANK,
-	USE_DEVICE,
-	USE_NAME,
-	USE_MEMORY,
-	USE_CAPABILITY,
-	USE_UTILIZATION,
-	USE_SM,
-	USE_OCCUPANCY,
-	USE_TENSOR,
-	USE_NO_TENSOR,
-	USE_UNKNOWN,
-	NR_USE_COLUMNS,
+struct use_row {
+	struct use use;
+	const struct process *process;
+	const char *capability;
+	uint64_t sm_steps_ns; /* of the steps, if SM efficiency is known */
 };
 
-static void fill_use(const struct result *result, const struct use *use, struct table_cell *cells)
+static void add_use(const struct result *result, const struct use *use, struct table *table)
 {
-	const struct device_utilization *sum = &use->sum;
 	char text[48];
 
-	view_fill_process(result->process, cells);
-	if (sum->device != UINT32_MAX) {
-		table_set_integer(&cells[USE_DEVICE], sum->device);
-	}
-	table_set_integer(&cells[USE_NAME], use->name);
-	if (use->has_memory) {
-		table_set_integer(&cells[USE_MEMORY], use->memory_bytes);
-	}
-	if (use->has_major && use->has_minor) {
-		snprintf(text, sizeof(text), "%" PRIu64 ".%" PRIu64, use->major, use->minor);
-		table_set_string(&cells[USE_CAPABILITY], text);
-	}
-	table_set_share(&cells[USE_UTILIZATION], (double)sum->busy_ns, (double)use->steps_ns);
-	if (sum->is_sm_known) {
-		table_set_share(&cells[USE_SM], sum->sm_ns, (double)use->steps_ns);
-	}
-	if (sum->occupancy_ns > 0) {
-		table_set_number(&cells[USE_OCCUPANCY], sum->occupancy / sum->occupancy_ns);
-	}
-	table_set_share(
-		&cells[USE_TENSOR], (double)sum->tensor_ns[TENSOR_YES], (double)use->kernel_ns);
-	table_set_share(
-		&cells[USE_NO_TENSOR], (double)sum->tensor_ns[TENSOR_NO], (double)use->kernel_ns);
-	table_set_share(&cells[USE_UNKNOWN], (double)sum->tensor_ns[TENSOR_UNKNOWN],
-		(double)use->kernel_ns);
+	snprintf(text, sizeof(text), "%" PRIu64 ".%" PRIu64, use->major, use->minor);
+	table_add(table, &(struct use_row){*use, result->process,
+				 use->has_major && use->has_minor ? text : NULL,
+				 use->sum.is_sm_known ? use->steps_ns : 0});
 }
 
 static const struct table_column uses_columns[] = {
-	[USE_PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
-	[USE_RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID),
-	[USE_DEVICE] = TABLE_COLUMN("device", "GPU", TABLE_ID),
-	[USE_NAME] = TABLE_COLUMN("name", "Name", TABLE_NAME),
-	[USE_MEMORY] =
-		TABLE_COLUMN("memory_bytes", "Memory", TABLE_SIZE, .help = "memory of the GPU"),
-	[USE_CAPABILITY] = TABLE_COLUMN("capability", "Compute capability", TABLE_TEXT),
-	[USE_UTILIZATION] = TABLE_COLUMN("utilization_pct", "Kernels % of steps", TABLE_PERCENT,
-		.help = "time in which a kernel ran, as a share of the steps"),
-	[USE_SM] = TABLE_COLUMN("sm_efficiency_pct", "Est. SM efficiency %", TABLE_PERCENT,
-		.help = "estimated share of multiprocessors that had blocks, at most"),
-	[USE_OCCUPANCY] = TABLE_COLUMN("occupancy_pct", "Est. achieved occupancy %", TABLE_PERCENT,
+	VIEW_PROCESS_COLUMNS(use_row, process),
+	TABLE_COLUMN("device", "GPU", TABLE_ID, TABLE_MEMBER(use_row, use.sum.device)),
+	TABLE_COLUMN("name", "Name", TABLE_NAME, TABLE_MEMBER(use_row, use.name)),
+	TABLE_COLUMN("memory_bytes", "Memory", TABLE_SIZE, .help = "memory of the GPU",
+		TABLE_IF(use_row, use.memory_bytes, use.has_memory)),
+	TABLE_COLUMN(
+		"capability", "Compute capability", TABLE_TEXT, TABLE_MEMBER(use_row, capability)),
+	TABLE_COLUMN("utilization_pct", "Kernels % of steps", TABLE_PERCENT,
+		.help = "time in which a kernel ran, as a share of the steps",
+		TABLE_SHARE(use_row, use.sum.busy_ns, use.steps_ns)),
+	TABLE_COLUMN("sm_efficiency_pct", "Est. SM efficiency %", TABLE_PERCENT,
+		.help = "estimated share of multiprocessors that had blocks, at most",
+		TABLE_SHARE(use_row, use.sum.sm_ns, sm_steps_ns)),
+	TABLE_COLUMN("occupancy_pct", "Est. achieved occupancy %", TABLE_PERCENT,
 		.help = "estimated share of the warps of a multiprocessor that fit, weighted by "
-			"time"),
-	[USE_TENSOR] = TABLE_COLUMN("tensor_pct", "Tensor cores % of kernel time", TABLE_PERCENT,
-		.help = "kernels whose names are those of tensor core kernels"),
-	[USE_NO_TENSOR] = TABLE_COLUMN("no_tensor_pct", "Without %", TABLE_PERCENT,
-		.is_wide_only = true, .help = "kernels without tensor cores"),
-	[USE_UNKNOWN] = TABLE_COLUMN("unknown_tensor_pct", "Unknown %", TABLE_PERCENT,
-		.help = "kernels whose names do not show it"),
+			"time",
+		TABLE_MEAN(use_row, use.sum.occupancy, use.sum.occupancy_ns)),
+	TABLE_COLUMN("tensor_pct", "Tensor cores % of kernel time", TABLE_PERCENT,
+		.help = "kernels whose names are those of tensor core kernels",
+		TABLE_SHARE(use_row, use.sum.tensor_ns[TENSOR_YES], use.kernel_ns)),
+	TABLE_COLUMN("no_tensor_pct", "Without %", TABLE_PERCENT, .is_wide_only = true,
+		.help = "kernels without tensor cores",
+		TABLE_SHARE(use_row, use.sum.tensor_ns[TENSOR_NO], use.kernel_ns)),
+	TABLE_COLUMN("unknown_tensor_pct", "Unknown %", TABLE_PERCENT,
+		.help = "kernels whose names do not show it",
+		TABLE_SHARE(use_row, use.sum.tensor_ns[TENSOR_UNKNOWN], use.kernel_ns)),
 };
 
 static void fill_uses(void *state, struct table *table)
@@ -690,8 +640,7 @@ static void fill_uses(void *state, struct table *table)
 
 	for (size_t i = 0; i < view->nr_results; i++) {
 		for (size_t k = 0; k < view->results[i].nr_uses; k++) {
-			fill_use(
-				&view->results[i], &view->results[i].uses[k], table_add_row(table));
+			add_use(&view->results[i], &view->results[i].uses[k], table);
 		}
 	}
 	add_notes(view, table);

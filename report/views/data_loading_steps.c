@@ -196,24 +196,6 @@ static void end_ops(void *context, struct process *process, const struct phases 
 
 /* ---- the table ---- */
 
-enum column {
-	PID,
-	RANK,
-	STEP,
-	DURATION,
-	BATCHES,
-	READY,
-	WAIT,
-	WAIT_SHARE,
-	IDLE,
-	IDLE_SHARE,
-	WORKERS,
-	WORKER_CPU,
-	WORKER_SHARE,
-	HELD,
-	STAGE,
-};
-
 static bool is_above(uint64_t part, uint64_t whole, unsigned int percent)
 {
 	return (unsigned __int128)part * 100 > (unsigned __int128)whole * percent;
@@ -243,60 +225,65 @@ static const char *stage_of(const struct loop *loop, const struct loader_step *s
 		       : "transfer: workers are not busy (storage, queue, pinning)";
 }
 
-static void fill(const struct process *process, const struct loop *loop, size_t place,
-	struct table_cell *cells)
+struct shown_row {
+	struct loader_step step;
+	const struct process *process;
+	uint64_t number, idle_ns, nr_workers, worker_ns;
+	double devices_ns, workers_ns; /* the step on all of them */
+	const char *is_held, *stage;
+};
+
+static void add_step(
+	const struct process *process, const struct loop *loop, size_t place, struct table *table)
 {
 	const struct loader_step *step = &loop->steps[place];
 	double ns = (double)step->duration_ns;
 	bool held = is_held(loop, step);
-	const char *stage = held ? stage_of(loop, step) : "";
 
-	view_fill_process(process, &cells[PID]);
-	table_set_integer(&cells[STEP], process->steps[place - 1].step);
-	table_set_share(&cells[WAIT_SHARE], step->wait_ns, ns);
-	if (loop->has_gpu) {
-		table_set_integer(&cells[IDLE], step->idle_ns);
-		table_set_share(
-			&cells[IDLE_SHARE], step->idle_ns, ns * (double)loop->gaps.nr_devices);
-	}
-	if (loop->nr_workers) {
-		table_set_integer(&cells[WORKERS], loop->nr_workers);
-		table_set_integer(&cells[WORKER_CPU], step->worker_cpu_ns);
-		table_set_share(&cells[WORKER_SHARE], step->worker_cpu_ns, ns * loop->nr_workers);
-	}
-	table_set_text(&cells[HELD], held ? "yes" : "no", held ? 3 : 2);
-	if (*stage) {
-		table_set_string(&cells[STAGE], stage);
-	}
+	table_add(table, &(struct shown_row){.step = *step,
+				 .process = process,
+				 .number = process->steps[place - 1].step,
+				 .idle_ns = loop->has_gpu ? step->idle_ns : UINT64_MAX,
+				 .nr_workers = loop->nr_workers,
+				 .worker_ns = loop->nr_workers ? step->worker_cpu_ns : UINT64_MAX,
+				 .devices_ns = ns * (double)loop->gaps.nr_devices,
+				 .workers_ns = ns * loop->nr_workers,
+				 .is_held = held ? "yes" : "no",
+				 .stage = held ? stage_of(loop, step) : NULL});
 }
 
 static const struct table_column columns[] = {
-	TABLE_COLUMN("pid", "PID", TABLE_ID),
-	TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
-	TABLE_COLUMN("step", "Step", TABLE_ID),
-	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME, TABLE_MEMBER(loader_step, duration_ns)),
+	VIEW_PROCESS_COLUMNS(shown_row, process, .is_wide_only = true),
+	TABLE_COLUMN("step", "Step", TABLE_ID, TABLE_MEMBER(shown_row, number)),
+	TABLE_COLUMN(
+		"duration_ns", "Duration", TABLE_TIME, TABLE_MEMBER(shown_row, step.duration_ns)),
 	TABLE_COLUMN("batches", "Batches", TABLE_COUNT, .help = "batches that the loop received",
-		TABLE_MEMBER(loader_step, nr_batches)),
+		TABLE_MEMBER(shown_row, step.nr_batches)),
 	TABLE_COLUMN("ready", "Ready", TABLE_COUNT, .help = "batches that arrived within 1 ms",
-		TABLE_MEMBER(loader_step, nr_ready)),
+		TABLE_MEMBER(shown_row, step.nr_ready)),
 	TABLE_COLUMN("wait_ns", "Waiting", TABLE_TIME,
 		.help = "time in which the loop waited for data",
-		TABLE_MEMBER(loader_step, wait_ns)),
-	TABLE_COLUMN(
-		"wait_pct", "% of step", TABLE_PERCENT, .help = "waiting, as a share of the step"),
+		TABLE_MEMBER(shown_row, step.wait_ns)),
+	TABLE_COLUMN("wait_pct", "% of step", TABLE_PERCENT,
+		.help = "waiting, as a share of the step",
+		TABLE_SHARE(shown_row, step.wait_ns, step.duration_ns)),
 	TABLE_COLUMN("gpu_idle_ns", "GPU idle meanwhile", TABLE_TIME,
-		.help = "GPU idle time while the loop waited"),
+		.help = "GPU idle time while the loop waited", TABLE_MEMBER(shown_row, idle_ns)),
 	TABLE_COLUMN("gpu_idle_pct", "% of step on GPUs", TABLE_PERCENT,
-		.help = "GPU idle time, as a share of the step on all GPUs of the process"),
-	TABLE_COLUMN(
-		"workers", "Workers", TABLE_COUNT, .help = "workers with at least two samples"),
+		.help = "GPU idle time, as a share of the step on all GPUs of the process",
+		TABLE_SHARE(shown_row, idle_ns, devices_ns)),
+	TABLE_COLUMN("workers", "Workers", TABLE_COUNT, .help = "workers with at least two samples",
+		TABLE_NONZERO(shown_row, nr_workers)),
 	TABLE_COLUMN("worker_cpu_ns", "Workers' CPU", TABLE_TIME,
-		.help = "CPU time of the workers, from samples"),
+		.help = "CPU time of the workers, from samples",
+		TABLE_MEMBER(shown_row, worker_ns)),
 	TABLE_COLUMN("worker_cpu_pct", "% of step in workers", TABLE_PERCENT,
-		.help = "CPU time of the workers, as a share of the step on all of them"),
-	TABLE_COLUMN(
-		"delayed", "Delayed", TABLE_TEXT, .help = "whether the loader delayed the step"),
-	TABLE_COLUMN("stage", "Cause", TABLE_TEXT, .help = "what delayed it"),
+		.help = "CPU time of the workers, as a share of the step on all of them",
+		TABLE_SHARE(shown_row, worker_ns, workers_ns)),
+	TABLE_COLUMN("delayed", "Delayed", TABLE_TEXT,
+		.help = "whether the loader delayed the step", TABLE_MEMBER(shown_row, is_held)),
+	TABLE_COLUMN("stage", "Cause", TABLE_TEXT, .help = "what delayed it",
+		TABLE_MEMBER(shown_row, stage)),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -311,8 +298,7 @@ static void fill_table(void *state, struct table *table)
 		nr_cut += loop->has_loader && loop->gaps.nr_all > loop->gaps.nr;
 		for (size_t k = 1; loop->has_loader && k < loop->nr_steps; k++) {
 			if (loop->steps[k].is_whole) {
-				fill(view->input.processes[i], loop, k,
-					table_add(table, &loop->steps[k]));
+				add_step(view->input.processes[i], loop, k, table);
 				nr_held += is_held(loop, &loop->steps[k]);
 			}
 		}

@@ -212,84 +212,69 @@ static void end(void *context, struct process *process)
 	idmap_fini(&view->row_of);
 }
 
-enum column {
-	DEVICE,
-	PID,
-	RANK,
-	EVENTS,
-	KERNELS,
-	COPIES,
-	SETS,
-	UNTIMED,
-	SPAN,
-	BUSY,
-	IDLE,
-	BUSY_SHARE,
-	COMPUTATION,
-	COMMUNICATION,
-	OVERLAP,
-	NAME,
+struct shown_row {
+	struct device_row row;
+	uint64_t nr_events, span_ns, idle_ns, overlap_ns;
+	uint32_t name;
 };
 
-static void fill(const struct device_row *row, bool has_lost, struct table_cell *cells)
+static void add_device(const struct device_row *row, bool has_lost, struct table *table)
 {
-	uint64_t computation_ns = row->parts[COMPUTATION_PART].sum.busy_ns;
-	uint64_t communication_ns = row->parts[COMMUNICATION_PART].sum.busy_ns;
-	uint64_t kernels_ns = row->sums[COMMUNICATION_PART].busy_ns;
-	uint64_t busy_ns = row->sums[OTHER_PART].busy_ns;
-	uint64_t nr_activities = 0, first = UINT64_MAX, last = 0, span_ns;
+	struct shown_row shown = {.row = *row, .nr_events = row->nr_untimed};
+	uint64_t first = UINT64_MAX, last = 0;
 
 	for (unsigned int k = 0; k < NR_PARTS; k++) {
 		const struct busy *part = &row->parts[k];
 
-		nr_activities += part->nr_intervals;
+		shown.nr_events += part->nr_intervals;
 		first = part->first < first ? part->first : first;
 		last = part->last > last ? part->last : last;
 	}
-	span_ns = last > first ? last - first : 0;
-	if (row->device != NONE) { /* else the stream does not say which it was */
-		table_set_integer(&cells[DEVICE], row->device);
-		table_set_integer(&cells[NAME], process_device_name(row->process, row->device));
-	}
-	view_fill_process(row->process, &cells[PID]);
-	table_set_integer(&cells[EVENTS], nr_activities + row->nr_untimed);
-	table_set_integer(&cells[SPAN], span_ns);
-	table_set_integer(&cells[BUSY], busy_ns);
-	if (!has_lost) {
-		table_set_integer(&cells[IDLE], span_ns - busy_ns);
-	}
-	table_set_integer(&cells[COMPUTATION], computation_ns);
-	table_set_integer(&cells[COMMUNICATION], communication_ns);
-	table_set_integer(&cells[OVERLAP], computation_ns + communication_ns - kernels_ns);
-	table_set_share(&cells[BUSY_SHARE], busy_ns, span_ns);
+	shown.span_ns = last > first ? last - first : 0;
+	shown.idle_ns = has_lost ? UINT64_MAX : shown.span_ns - row->sums[OTHER_PART].busy_ns;
+	shown.overlap_ns = row->parts[COMPUTATION_PART].sum.busy_ns +
+			   row->parts[COMMUNICATION_PART].sum.busy_ns -
+			   row->sums[COMMUNICATION_PART].busy_ns;
+	/* NONE: the stream does not say which it was. */
+	shown.name =
+		row->device != NONE ? process_device_name(row->process, row->device) : UINT32_MAX;
+	table_add(table, &shown);
 }
 
 static const struct table_column columns[] = {
-	TABLE_COLUMN("device", "GPU", TABLE_COUNT),
-	TABLE_COLUMN("pid", "PID", TABLE_ID),
-	TABLE_COLUMN("rank", "Rank", TABLE_COUNT),
-	TABLE_COLUMN("events", "Events", TABLE_COUNT, .is_minor = true, .help = "GPU activities"),
-	TABLE_COLUMN("kernels", "Kernels", TABLE_COUNT, TABLE_MEMBER(device_row, nr_kernels)),
+	TABLE_COLUMN("device", "GPU", TABLE_COUNT, TABLE_MEMBER(shown_row, row.device)),
+	TABLE_COLUMN("pid", "PID", TABLE_ID, VIEW_PID(shown_row, row.process)),
+	TABLE_COLUMN("rank", "Rank", TABLE_COUNT, VIEW_RANK(shown_row, row.process)),
+	TABLE_COLUMN("events", "Events", TABLE_COUNT, .is_minor = true, .help = "GPU activities",
+		TABLE_MEMBER(shown_row, nr_events)),
+	TABLE_COLUMN("kernels", "Kernels", TABLE_COUNT, TABLE_MEMBER(shown_row, row.nr_kernels)),
 	TABLE_COLUMN("copies", "Copies", TABLE_COUNT, .is_minor = true,
-		TABLE_MEMBER(device_row, nr_copies)),
+		TABLE_MEMBER(shown_row, row.nr_copies)),
 	TABLE_COLUMN("memsets", "Memsets", TABLE_COUNT, .is_minor = true,
-		TABLE_MEMBER(device_row, nr_sets)),
+		TABLE_MEMBER(shown_row, row.nr_sets)),
 	TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,
 		.help = "GPU activities without a recorded time",
-		TABLE_MEMBER(device_row, nr_untimed)),
+		TABLE_MEMBER(shown_row, row.nr_untimed)),
 	TABLE_COLUMN("span_ns", "Span", TABLE_TIME,
-		.help = "from the start of the first GPU activity to the end of the last"),
-	TABLE_COLUMN("busy_ns", "Busy", TABLE_TIME, .help = "union of kernels, copies and memsets"),
-	TABLE_COLUMN("idle_ns", "Idle", TABLE_TIME, .help = "span minus busy time"),
-	TABLE_COLUMN("busy_pct", "Busy % of span", TABLE_PERCENT),
+		.help = "from the start of the first GPU activity to the end of the last",
+		TABLE_MEMBER(shown_row, span_ns)),
+	TABLE_COLUMN("busy_ns", "Busy", TABLE_TIME, .help = "union of kernels, copies and memsets",
+		TABLE_MEMBER(shown_row, row.sums[OTHER_PART].busy_ns)),
+	TABLE_COLUMN("idle_ns", "Idle", TABLE_TIME, .help = "span minus busy time",
+		TABLE_MEMBER(shown_row, idle_ns)),
+	TABLE_COLUMN("busy_pct", "Busy % of span", TABLE_PERCENT,
+		TABLE_SHARE(shown_row, row.sums[OTHER_PART].busy_ns, span_ns)),
 	TABLE_COLUMN("computation_ns", "Computation", TABLE_TIME, .is_wide_only = true,
-		.help = "union of the computing kernels"),
+		.help = "union of the computing kernels",
+		TABLE_MEMBER(shown_row, row.parts[COMPUTATION_PART].sum.busy_ns)),
 	TABLE_COLUMN("communication_kernels_ns", "Communication kernels", TABLE_TIME,
 		.is_wide_only = true,
-		.help = "union; the view distributed also counts calls of gloo, MPI and UCC"),
+		.help = "union; the view distributed also counts calls of gloo, MPI and UCC",
+		TABLE_MEMBER(shown_row, row.parts[COMMUNICATION_PART].sum.busy_ns)),
 	TABLE_COLUMN("kernels_overlap_ns", "Kernels overlap", TABLE_TIME, .is_wide_only = true,
-		.help = "computing and communication kernels at once"),
-	TABLE_COLUMN("name", "Name", TABLE_NAME),
+		.help = "computing and communication kernels at once",
+		TABLE_MEMBER(shown_row, overlap_ns)),
+	TABLE_COLUMN("name", "Name", TABLE_NAME, TABLE_MEMBER(shown_row, name)),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -299,7 +284,7 @@ static void fill_table(void *state, struct table *table)
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		struct device_row *row = &view->rows[i];
 
-		fill(row, view_has_lost(&view->input, row->process), table_add(table, row));
+		add_device(row, view_has_lost(&view->input, row->process), table);
 	}
 	if (view->nr_without_call) {
 		table_note(table, "Launching API calls that are not recorded: %llu.",
