@@ -69,7 +69,7 @@ size_t external_sort_nr(const struct external_sort *sorter);
 const void *external_sort_at(struct external_sort *sorter, size_t place);
 
 /*
- * After external_sort_finish: `change` gets each record in order and may change it behind its head;
+ * After external_sort_finish: `change` gets each record in order and may change all of it;
  * then `use` gets the changed ones from the last to the first. False if the file has no room for
  * the changed ones; then `use` gets none.
  */

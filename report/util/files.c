@@ -72,7 +72,7 @@ bool temp_file_write(int fd, uint64_t offset, const void *bytes, size_t nr_bytes
 	return true;
 }
 
-bool temp_file_read(int fd, uint64_t offset, void *bytes, size_t nr_bytes)
+static bool temp_file_read(int fd, uint64_t offset, void *bytes, size_t nr_bytes)
 {
 	char *rest = bytes;
 

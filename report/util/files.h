@@ -17,9 +17,8 @@ int plain_file_open(const char *path, uint64_t *nr_bytes);
  * closes, -1 if there is no room for a file. */
 int temp_file_open(void);
 
-/* False if not all bytes could be written or read. */
+/* False if not all bytes could be written. */
 bool temp_file_write(int fd, uint64_t offset, const void *bytes, size_t nr_bytes);
-bool temp_file_read(int fd, uint64_t offset, void *bytes, size_t nr_bytes);
 
 /* Reads back bytes that this process wrote, or exits with status 1. */
 void temp_file_read_back(int fd, uint64_t offset, void *bytes, size_t nr_bytes);

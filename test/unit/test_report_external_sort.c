@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "test/unit/unit.h"
 
@@ -242,21 +241,6 @@ START_TEST(what_is_due_is_released_at_once)
 }
 END_TEST
 
-/* The size of the largest file without a name that this process has open; 0: none. */
-static uint64_t file_bytes(void)
-{
-	struct stat stat;
-	uint64_t most = 0;
-
-	for (int fd = 3; fd < 64; fd++) {
-		if (!fstat(fd, &stat) && S_ISREG(stat.st_mode) && !stat.st_nlink &&
-			(uint64_t)stat.st_size > most) {
-			most = (uint64_t)stat.st_size;
-		}
-	}
-	return most;
-}
-
 /* Adds so many records in any order, of which a part is due afterwards. */
 static void add_many(struct external_sort *sorter, size_t nr, uint64_t first)
 {
@@ -293,8 +277,8 @@ START_TEST(few_records_wait_in_memory_and_the_file_is_used_again)
 	for (uint64_t round = 0; round < 2; round++) {
 		add_many(sorter, NR, round * NR);
 		ck_assert_uint_le(unit_memory() - before, 4 * RUN_BYTES + WINDOWS);
-		ck_assert(!bytes || file_bytes() == bytes);
-		bytes = file_bytes();
+		ck_assert(!bytes || unit_file_bytes() == bytes);
+		bytes = unit_file_bytes();
 		ck_assert_uint_gt(bytes, (NR - NR / 10) * sizeof(struct record));
 		external_sort_release(sorter, (round + 1) * NR);
 		ck_assert_uint_eq(last.value, (round + 1) * NR);

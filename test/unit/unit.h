@@ -50,6 +50,9 @@ uint64_t unit_below(uint64_t *seed, uint64_t end);
 /* Bytes that malloc has given out; 0 where it does not say. */
 size_t unit_memory(void);
 
+/* The size of the largest file without a name that this process has open; 0: none. */
+uint64_t unit_file_bytes(void);
+
 /* A new empty directory under $TMPDIR or /tmp; removed when the process that made it exits. */
 const char *unit_temp_dir(void);
 

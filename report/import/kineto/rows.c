@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Collects the rows of a trace in memory and writes them as our tables at its end. Beyond
- * KINETO_ROWS they go to a temporary file as sorted runs. Two passes follow: from the last row to
- * the first, which sets depths and Python stacks (find_row: by descending end, an outer event comes
- * before what it contains, so a stack per thread is enough), then from the first to the last, which
- * writes (write_row).
- *
- *   rows in order of trace --sort--> runs, each from its last row to its first
- *       --merge, find_row--> merged file, last to first --read backwards--> write_row
+ * Collects the rows of a trace and writes them as our tables at its end. external_sort.c keeps
+ * them, beyond KINETO_ROWS in a temporary file. Two passes follow: from the last row to the first,
+ * which sets depths and Python stacks (find_row: by descending end, an outer event comes before
+ * what it contains, so a stack per thread is enough), then from the first to the last, which writes
+ * (write_row).
  */
 #include "report/import/kineto/rows.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "report/import/call.h"
 #include "report/import/kineto/rows_overrun.h"
@@ -22,7 +18,6 @@
 #include "report/util/idmap.h"
 #include "report/util/idset.h"
 #include "report/ops/op.h"
-#include "report/util/files.h"
 
 /* ---- activities before their call ---- */
 
@@ -86,201 +81,10 @@ static uint64_t kineto_early_find(const struct kineto_early *early, uint32_t id)
 	return id && found->id == id ? found->call : UINT64_MAX;
 }
 
-/* ---- sorted runs in files ---- */
-
-/*
- * Sorted runs in temporary files ($TMPDIR or /tmp): merged from the last row to the first, then
- * read back from the first to the last.
- */
-
-/* Rows read or written at a time, for each run. */
-#define BUFFER_ROWS 1024u
-#define ROW_BYTES   sizeof(struct kineto_row)
-
-struct run {
-	uint64_t next, end; /* rows of the file */
-	struct kineto_row *buffer;
-	size_t nr_buffered, at;
-};
-
-struct kineto_runs {
-	int fd;	       /* one run after the other, each from its last row to its first */
-	int merged_fd; /* all rows, from the last to the first */
-	uint64_t nr_rows;
-	struct run *runs;
-	size_t nr_runs, capacity;
-};
-
-static bool write_rows(int fd, uint64_t first, const struct kineto_row *rows, size_t nr_rows)
-{
-	return temp_file_write(fd, first * ROW_BYTES, rows, nr_rows * ROW_BYTES);
-}
-
-static bool read_rows(int fd, uint64_t first, struct kineto_row *rows, size_t nr_rows)
-{
-	return temp_file_read(fd, first * ROW_BYTES, rows, nr_rows * ROW_BYTES);
-}
-
-static void runs_destroy(struct kineto_runs *runs)
-{
-	if (!runs) {
-		return;
-	}
-	for (size_t i = 0; i < runs->nr_runs; i++) {
-		free(runs->runs[i].buffer);
-	}
-	if (runs->fd >= 0) {
-		close(runs->fd);
-	}
-	if (runs->merged_fd >= 0) {
-		close(runs->merged_fd);
-	}
-	free(runs->runs);
-	free(runs);
-}
-
-/* Returns NULL if there is no room for files. */
-static struct kineto_runs *runs_create(void)
-{
-	struct kineto_runs *runs = mem_zeroed(1, sizeof(*runs));
-
-	runs->fd = temp_file_open();
-	runs->merged_fd = runs->fd < 0 ? -1 : temp_file_open();
-	if (runs->merged_fd < 0) {
-		runs_destroy(runs);
-		return NULL;
-	}
-	return runs;
-}
-
-/*
- * Adds a run; nth_row(context, n) is its n-th row counted from the last, from 0. False if the file
- * has no room for it; then it is not added.
- */
-static bool runs_add(struct kineto_runs *runs, size_t nr_rows,
-	const struct kineto_row *(*nth_row)(const void *context, size_t n), const void *context)
-{
-	struct kineto_row *buffer = mem_zeroed(BUFFER_ROWS, ROW_BYTES);
-	bool is_good = true;
-
-	for (size_t i = 0; i < nr_rows && is_good; i++) {
-		buffer[i % BUFFER_ROWS] = *nth_row(context, i);
-		if (i % BUFFER_ROWS == BUFFER_ROWS - 1 || i + 1 == nr_rows) {
-			is_good =
-				write_rows(runs->fd, runs->nr_rows + i / BUFFER_ROWS * BUFFER_ROWS,
-					buffer, i % BUFFER_ROWS + 1);
-		}
-	}
-	free(buffer);
-	if (is_good) {
-		runs->runs =
-			array_grow(runs->runs, runs->nr_runs, &runs->capacity, sizeof(*runs->runs));
-		runs->runs[runs->nr_runs++] =
-			(struct run){.next = runs->nr_rows, .end = runs->nr_rows + nr_rows};
-		runs->nr_rows += nr_rows;
-	}
-	return is_good;
-}
-
-/* Returns the next row of a run, NULL at its end. */
-static const struct kineto_row *head(struct kineto_runs *runs, struct run *run, bool *is_good)
-{
-	if (run->at == run->nr_buffered) {
-		uint64_t left = run->end - run->next;
-
-		run->nr_buffered = left < BUFFER_ROWS ? (size_t)left : BUFFER_ROWS;
-		run->at = 0;
-		if (!run->buffer) {
-			run->buffer = mem_zeroed(BUFFER_ROWS, ROW_BYTES);
-		}
-		if (run->nr_buffered &&
-			!read_rows(runs->fd, run->next, run->buffer, run->nr_buffered)) {
-			*is_good = false;
-			run->nr_buffered = 0;
-		}
-		run->next += run->nr_buffered;
-	}
-	return run->at < run->nr_buffered ? &run->buffer[run->at] : NULL;
-}
-
-/* Returns the run whose next row is the last of all; NULL at the end. */
-static struct run *find_last(struct kineto_runs *runs, bool *is_good)
-{
-	const struct kineto_row *last = NULL;
-	struct run *found = NULL;
-
-	for (size_t i = 0; i < runs->nr_runs; i++) {
-		const struct kineto_row *row = head(runs, &runs->runs[i], is_good);
-
-		if (row && (!last || kineto_row_is_before(last, row))) {
-			last = row;
-			found = &runs->runs[i];
-		}
-	}
-	return found;
-}
-
-/* Calls `change` for all rows from the last to the first, and writes them in that order. */
-static bool merge(struct kineto_runs *runs, void (*change)(void *context, struct kineto_row *row),
-	void *context)
-{
-	struct kineto_row *buffer = mem_zeroed(BUFFER_ROWS, ROW_BYTES);
-	bool is_good = true;
-	uint64_t nr = 0;
-	struct run *run;
-
-	while (is_good && (run = find_last(runs, &is_good))) {
-		struct kineto_row *row = &buffer[nr % BUFFER_ROWS];
-
-		*row = run->buffer[run->at++];
-		change(context, row);
-		nr++;
-		if (nr % BUFFER_ROWS == 0) {
-			is_good =
-				write_rows(runs->merged_fd, nr - BUFFER_ROWS, buffer, BUFFER_ROWS);
-		}
-	}
-	is_good = is_good && write_rows(runs->merged_fd, nr / BUFFER_ROWS * BUFFER_ROWS, buffer,
-				     nr % BUFFER_ROWS);
-	free(buffer);
-	return is_good && nr == runs->nr_rows;
-}
-
-/*
- * Calls `change` for all rows from the last to the first, then `use` for the changed rows from the
- * first to the last. False if a file failed.
- */
-static bool runs_merge(struct kineto_runs *runs,
-	void (*change)(void *context, struct kineto_row *row),
-	void (*use)(void *context, const struct kineto_row *row), void *context)
-{
-	struct kineto_row *buffer;
-	uint64_t left = runs->nr_rows;
-	bool is_good = merge(runs, change, context);
-
-	buffer = mem_zeroed(BUFFER_ROWS, ROW_BYTES);
-	while (left && is_good) {
-		size_t nr = left < BUFFER_ROWS ? (size_t)left : BUFFER_ROWS;
-
-		left -= nr;
-		is_good = read_rows(runs->merged_fd, left, buffer, nr);
-		while (nr-- > 0 && is_good) {
-			use(context, &buffer[nr]);
-		}
-	}
-	free(buffer);
-	return is_good;
-}
-
-/* ---- sorting ---- */
+/* ---- rows ---- */
 
 /* Rows of a group; op_load.h explains its cost for the reader. */
 #define GROUP_ROWS 65536u
-
-struct key {
-	uint64_t end;
-	uint32_t row;
-};
 
 struct frame {
 	uint64_t begin;
@@ -317,144 +121,32 @@ struct order {
 	struct kineto_rows *rows;
 };
 
-/* ---- sorting by end ---- */
-
-/* One pass over eight bits of the ends; keeps the order of equal ones. */
-static void sort_by_byte(
-	const struct key *from, struct key *to, size_t nr, unsigned int shift, const size_t *counts)
-{
-	size_t at[256], sum = 0;
-
-	for (unsigned int i = 0; i < 256; i++) {
-		at[i] = sum;
-		sum += counts[i];
-	}
-	for (size_t i = 0; i < nr; i++) {
-		to[at[from[i].end >> shift & 0xff]++] = from[i];
-	}
-}
-
-/* Returns the array that holds the result; the other one is free. */
-static struct key *sort_by_end(struct key *keys, struct key *spare, size_t nr)
-{
-	for (unsigned int shift = 0; shift < 64; shift += 8) {
-		size_t counts[256] = {0};
-		struct key *swap = keys;
-
-		for (size_t i = 0; i < nr; i++) {
-			counts[keys[i].end >> shift & 0xff]++;
-		}
-		if (nr && counts[keys[0].end >> shift & 0xff] == nr) {
-			continue; /* all equal */
-		}
-		sort_by_byte(keys, spare, nr, shift, counts);
-		keys = spare;
-		spare = swap;
-	}
-	return keys;
-}
-
-static const struct kineto_row *rows_to_sort; /* for qsort */
-
-static int by_nesting(const void *a, const void *b)
-{
-	const struct key *x = a, *y = b;
-
-	return kineto_row_is_before(&rows_to_sort[x->row], &rows_to_sort[y->row]) ? -1 : 1;
-}
-
-static void sort_equal(const struct kineto_rows *rows, struct key *keys, size_t nr)
-{
-	rows_to_sort = rows->rows;
-	for (size_t i = 0; i < nr;) {
-		size_t end = i + 1;
-
-		while (end < nr && keys[end].end == keys[i].end) {
-			end++;
-		}
-		if (end - i > 1) {
-			qsort(keys + i, end - i, sizeof(*keys), by_nesting);
-		}
-		i = end;
-	}
-}
-
-/* Sorts the rows in memory. Returns their keys, which the caller frees. */
-static struct key *sort(const struct kineto_rows *rows)
-{
-	struct key *keys = mem_zeroed(rows->nr_rows + 1, sizeof(*keys));
-	struct key *spare = mem_zeroed(rows->nr_rows + 1, sizeof(*spare));
-	struct key *sorted;
-
-	for (size_t i = 0; i < rows->nr_rows; i++) {
-		keys[i] = (struct key){.end = rows->rows[i].end, .row = (uint32_t)i};
-	}
-	sorted = sort_by_end(keys, spare, rows->nr_rows);
-	sort_equal(rows, sorted, rows->nr_rows);
-	free(sorted == keys ? spare : keys);
-	return sorted;
-}
-
-/* ---- rows beyond memory ---- */
-
-struct sorted_rows {
-	const struct kineto_rows *rows;
-	const struct key *keys;
-};
-
-static const struct kineto_row *row_from_last(const void *context, size_t n)
-{
-	const struct sorted_rows *sorted = context;
-
-	return &sorted->rows->rows[sorted->keys[sorted->rows->nr_rows - 1 - n].row];
-}
-
-/*
- * Moves the rows in memory to a run. If the files have no room, rows stay in memory from then on,
- * and kineto_rows_write() tries once more.
- */
-static void spill(struct kineto_rows *rows)
-{
-	struct key *keys;
-	struct sorted_rows sorted;
-
-	if (!rows->runs) {
-		rows->runs = runs_create();
-	}
-	if (!rows->runs) {
-		rows->has_no_files = true;
-		return;
-	}
-	keys = sort(rows);
-	sorted = (struct sorted_rows){rows, keys};
-	if (runs_add(rows->runs, rows->nr_rows, row_from_last, &sorted)) {
-		rows->nr_rows = 0;
-	} else {
-		rows->has_no_files = true;
-		if (rows->nr_all == rows->nr_rows) { /* the files hold nothing yet */
-			runs_destroy(rows->runs);
-			rows->runs = NULL;
-		}
-	}
-	free(keys);
-}
-
 void kineto_rows_fini(struct kineto_rows *rows)
 {
-	runs_destroy(rows->runs);
-	free(rows->rows);
+	external_sort_destroy(rows->sorter);
 	*rows = (struct kineto_rows){0};
+}
+
+static struct external_sort *sorter_of(struct kineto_rows *rows)
+{
+	size_t most = rows->most ? rows->most : KINETO_ROWS;
+
+	if (!rows->sorter) {
+		rows->sorter = external_sort_create(
+			sizeof(struct kineto_row), 0, most * sizeof(struct kineto_row));
+		external_sort_fall(rows->sorter);
+	}
+	return rows->sorter;
 }
 
 struct kineto_row *kineto_rows_add(struct kineto_rows *rows)
 {
-	if (rows->nr_rows >= (rows->most ? rows->most : KINETO_ROWS) && !rows->has_no_files) {
-		spill(rows);
-	}
-	rows->rows = array_grow(rows->rows, rows->nr_rows, &rows->capacity, sizeof(*rows->rows));
-	rows->rows[rows->nr_rows] = (struct kineto_row){.order = kineto_rows_order(rows)};
+	struct kineto_row *row = external_sort_add(sorter_of(rows));
+
+	row->begin = 0;
+	row->order = kineto_rows_order(rows);
 	rows->nr_all++;
-	return &rows->rows[rows->nr_rows++];
+	return row;
 }
 
 /* ---- nesting ---- */
@@ -549,9 +241,10 @@ static void enter(const struct order *order, struct stack *stack, struct kineto_
  * Ops, Python calls and launches see the stack of their thread; of all calls the correlation ID is
  * kept, for the flags of copies.
  */
-static void find_row(void *context, struct kineto_row *row)
+static void find_row(void *context, void *record)
 {
 	struct order *order = context;
+	struct kineto_row *row = record;
 	struct idmap *stacks = &order->stacks;
 	struct stack *stack;
 
@@ -655,9 +348,10 @@ static void write_collective(struct order *order, const struct kineto_row *row)
 	kineto_row_write(order->out, &called, 0);
 }
 
-static void write_row(void *context, const struct kineto_row *row)
+static void write_row(void *context, const void *record)
 {
 	struct order *order = context;
+	const struct kineto_row *row = record;
 	bool is_copy = gprof_table_is(row->table, GPROF_IS_COPYING);
 	struct kineto_row bounded = *row;
 
@@ -689,37 +383,19 @@ static void write_row(void *context, const struct kineto_row *row)
 	}
 }
 
-/* Backwards, an outer event comes before what it contains. */
-static void write_memory(struct kineto_rows *rows, struct order *order)
-{
-	struct key *keys = sort(rows);
-
-	for (size_t i = rows->nr_rows; i-- > 0;) {
-		find_row(order, &rows->rows[keys[i].row]);
-	}
-	for (size_t i = 0; i < rows->nr_rows; i++) {
-		write_row(order, &rows->rows[keys[i].row]);
-	}
-	free(keys);
-}
-
 bool kineto_rows_write(
 	struct kineto_rows *rows, struct kineto_python *python, struct import_out *out)
 {
 	struct order order = {.python = python, .out = out, .rows = rows};
-	bool is_good = true;
+	bool is_good;
 
 	idmap_init(&order.stacks, sizeof(struct stack));
 	order.called = idset_create();
 	order.async = idset_create();
 	kineto_early_init(&order.early);
 	kineto_overrun_init(&order.overrun);
-	if (rows->runs) {
-		spill(rows);
-		is_good = !rows->nr_rows && runs_merge(rows->runs, find_row, write_row, &order);
-	} else {
-		write_memory(rows, &order);
-	}
+	external_sort_finish(sorter_of(rows));
+	is_good = external_sort_rewrite(rows->sorter, find_row, write_row, &order);
 	import_out_close_group(out, 0);
 	rows->nr_early = order.early.nr;
 	rows->nr_overrun = order.overrun.nr;

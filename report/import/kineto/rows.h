@@ -11,6 +11,7 @@
 
 #include "collector/format/intern.h"
 #include "report/import/out.h"
+#include "report/util/external_sort.h"
 
 /*
  * Python functions and stacks of a trace. A function is written "file(line): name". The line is
@@ -73,8 +74,13 @@ struct kineto_early {
 #define KINETO_UNTIMED UINT64_MAX
 
 struct kineto_row {
-	uint64_t begin, end; /* ns of the trace */
-	uint64_t order;	     /* position in the trace; set by kineto_rows_add */
+	union {
+		struct external_sort_head head;
+		struct {
+			uint64_t end, begin; /* ns of the trace */
+		};
+	};
+	uint64_t order; /* position in the trace; set by kineto_rows_add */
 	union {
 		struct {
 			uint64_t sequence;
@@ -122,38 +128,21 @@ struct kineto_row {
 	uint8_t target;
 };
 
-/* Rows in memory at a time; more go to temporary files. */
+/* Rows in memory at a time; more go to a temporary file. */
 #define KINETO_ROWS (1u << 19)
 
-struct kineto_runs;
-
 struct kineto_rows {
-	struct kineto_row *rows;
-	size_t nr_rows, capacity;
-	size_t most;	 /* 0: KINETO_ROWS; tests use a small number */
-	uint64_t nr_all; /* with those in files */
+	struct external_sort *sorter; /* by falling end, then begin, then order */
+	size_t most;		      /* 0: KINETO_ROWS; tests use a small number */
+	uint64_t nr_all;
 	uint64_t last_order;
 	uint64_t nr_early;   /* launches with an early activity; counted while rows are written */
 	uint64_t nr_overrun; /* kernels that end earlier than in the trace; likewise */
 	uint64_t nr_twice;   /* operators left out: is_once, is_mark; likewise */
-	struct kineto_runs *runs; /* NULL: none yet */
-	bool has_no_files;	  /* no room for files: all stay in memory */
-	bool are_ends_right;	  /* of kernels: none overruns (rows_overrun.h) */
-	bool are_of_xla;	  /* operators and ranges, in a timeline made of XLA's trace */
-	bool are_recorded;	  /* they, in a timeline made of a recording */
+	bool are_ends_right; /* of kernels: none overruns (rows_overrun.h) */
+	bool are_of_xla;     /* operators and ranges, in a timeline made of XLA's trace */
+	bool are_recorded;   /* they, in a timeline made of a recording */
 };
-
-/*
- * Does it end earlier, or at the same time within the other one? Equal ones: the later in the trace
- * comes first.
- */
-static inline bool kineto_row_is_before(const struct kineto_row *a, const struct kineto_row *b)
-{
-	if (a->end != b->end) {
-		return a->end < b->end;
-	}
-	return a->begin != b->begin ? a->begin > b->begin : a->order > b->order;
-}
 
 /* Zero-initialized. */
 void kineto_rows_fini(struct kineto_rows *rows);
@@ -168,8 +157,8 @@ static inline uint64_t kineto_rows_order(struct kineto_rows *rows)
 struct kineto_row *kineto_rows_add(struct kineto_rows *rows);
 
 /*
- * Writes all rows in order, and sets depths and Python stacks on the way. False if temporary files
- * could not be read back.
+ * Writes all rows in order, and sets depths and Python stacks on the way. False if a temporary
+ * file had no room for them.
  */
 bool kineto_rows_write(
 	struct kineto_rows *rows, struct kineto_python *python, struct import_out *out);
