@@ -18,6 +18,7 @@
 #include "report/timeline/chrome_events.h"
 #include "report/timeline/chrome_rows.h"
 #include "report/timeline/track_counters.h"
+#include "report/util/external_sort.h"
 #include "report/util/progress.h"
 #include "report/util/text.h"
 
@@ -34,19 +35,9 @@
 #define DROPPED_STEP_NS 1000u
 
 /* An activity that waits until all that begin before it are written. */
-struct waiting_key {
-	uint64_t begin, end; /* CUPTI's ns */
-	uint32_t slot;	     /* in slices */
-};
-
 struct waiting {
-	struct slice *slices; /* slots, some of them free */
-	size_t nr_slices, slice_capacity;
-	uint32_t *free_slots;
-	size_t nr_free, free_capacity;
-	struct waiting_key *keys; /* in order up to nr_sorted, new ones behind */
-	struct waiting_key *scratch;
-	size_t nr_keys, nr_sorted, key_capacity, scratch_capacity;
+	struct external_sort_head head; /* by begin, then the longest first: CUPTI's ns */
+	struct slice slice;
 };
 
 /* A counter of a process or GPU. */
@@ -58,7 +49,7 @@ struct chrome_counter {
 struct chrome {
 	struct timeline timeline;
 	struct chrome_events events;
-	struct waiting waiting;
+	struct external_sort *waiting;
 	/* of the current process */
 	struct chrome_lanes *lanes;
 	bool is_placing; /* in the first walk, which finds the rows of threads */
@@ -605,8 +596,10 @@ static void walk_host(struct chrome *chrome, bool is_placing)
 
 /* ---- slices of devices ---- */
 
-static void write_activity(struct chrome *chrome, struct slice *slice)
+static void write_activity(void *context, const void *record)
 {
+	struct chrome *chrome = context;
+	struct slice copy = ((const struct waiting *)record)->slice, *slice = &copy;
 	bool is_wait = slice->kind == SLICE_WAIT;
 	uint32_t tid = chrome_streams_place(&chrome->streams, &slice->place,
 		is_wait ? CHROME_STREAM_WAITS : CHROME_STREAM_WORK, slice->begin_ns, slice->end_ns);
@@ -621,87 +614,21 @@ static void write_activity(struct chrome *chrome, struct slice *slice)
 	chrome_add_slice(&chrome->events, slice, device_pid(chrome, slice->place.device), tid);
 }
 
-static void add_waiting(struct waiting *waiting, const struct slice *slice)
+static void add_waiting(struct chrome *chrome, const struct slice *slice)
 {
-	uint32_t slot;
+	struct waiting *waiting = external_sort_add(chrome->waiting);
 
-	if (waiting->nr_free) {
-		slot = waiting->free_slots[--waiting->nr_free];
-	} else {
-		waiting->slices = array_grow(waiting->slices, waiting->nr_slices,
-			&waiting->slice_capacity, sizeof(*waiting->slices));
-		slot = (uint32_t)waiting->nr_slices++;
-	}
-	waiting->keys = array_grow(
-		waiting->keys, waiting->nr_keys, &waiting->key_capacity, sizeof(*waiting->keys));
-	waiting->keys[waiting->nr_keys++] =
-		(struct waiting_key){slice->clock_begin, slice->clock_end, slot};
-	waiting->slices[slot] = *slice;
-}
-
-static bool is_before(const struct waiting_key *a, const struct waiting_key *b)
-{
 	/* If two begin together, the longer one comes first: the other may be nested in it. */
-	return a->begin != b->begin ? a->begin < b->begin : a->end > b->end;
-}
-
-static int compare(const void *a, const void *b)
-{
-	return is_before(b, a) - is_before(a, b);
-}
-
-/* Sorts the new keys and merges them with the old ones, which are in order. */
-static void sort(struct waiting *waiting)
-{
-	struct waiting_key *keys = waiting->keys;
-	size_t nr_old = waiting->nr_sorted, nr = waiting->nr_keys;
-	size_t i = 0, j = nr_old, k = 0;
-
-	for (size_t at = nr_old + 1; at < nr; at++) {
-		if (is_before(&keys[at], &keys[at - 1])) {
-			qsort(keys + nr_old, nr - nr_old, sizeof(*keys), compare);
-			break;
-		}
-	}
-	waiting->nr_sorted = nr;
-	if (!nr_old || nr_old == nr || !is_before(&keys[nr_old], &keys[nr_old - 1])) {
-		return;
-	}
-	if (waiting->scratch_capacity < nr_old) {
-		waiting->scratch_capacity = waiting->key_capacity;
-		waiting->scratch =
-			mem_resize(waiting->scratch, waiting->key_capacity, sizeof(*keys));
-	}
-	memcpy(waiting->scratch, keys, nr_old * sizeof(*keys));
-	while (i < nr_old && j < nr) {
-		keys[k++] = is_before(&keys[j], &waiting->scratch[i]) ? keys[j++]
-								      : waiting->scratch[i++];
-	}
-	memcpy(keys + k, waiting->scratch + i, (nr_old - i) * sizeof(*keys));
+	waiting->head = (struct external_sort_head){slice->clock_begin, ~slice->clock_end};
+	waiting->slice = *slice;
 }
 
 /* Writes the activities that begin before `clock_ns`. */
 static void release(void *context, uint64_t clock_ns)
 {
 	struct chrome *chrome = context;
-	struct waiting *waiting = &chrome->waiting;
-	size_t i = 0;
 
-	if (!waiting->nr_keys) {
-		return;
-	}
-	sort(waiting);
-	while (i < waiting->nr_keys && waiting->keys[i].begin < clock_ns) {
-		uint32_t slot = waiting->keys[i++].slot;
-
-		write_activity(chrome, &waiting->slices[slot]);
-		waiting->free_slots = array_grow(waiting->free_slots, waiting->nr_free,
-			&waiting->free_capacity, sizeof(*waiting->free_slots));
-		waiting->free_slots[waiting->nr_free++] = slot;
-	}
-	waiting->nr_keys -= i;
-	waiting->nr_sorted = waiting->nr_keys;
-	memmove(waiting->keys, waiting->keys + i, waiting->nr_keys * sizeof(*waiting->keys));
+	external_sort_release(chrome->waiting, clock_ns);
 }
 
 static void on_gpu_slice(void *context, struct slice *slice)
@@ -713,7 +640,7 @@ static void on_gpu_slice(void *context, struct slice *slice)
 		chrome_add_overhead(&chrome->events, slice, !idset_has(chrome->overhead_tids, tid));
 		idset_add(chrome->overhead_tids, tid);
 	} else {
-		add_waiting(&chrome->waiting, slice);
+		add_waiting(chrome, slice);
 	}
 }
 
@@ -743,8 +670,11 @@ static void walk_devices(struct chrome *chrome)
 		.slice = on_gpu_slice, .no_earlier = release, .context = chrome};
 	const struct slice_walk walk = {.timeline = &chrome->timeline, .sink = &sink};
 
+	chrome->waiting = external_sort_create(sizeof(struct waiting), 0, 0);
+	external_sort_hand_out(chrome->waiting, write_activity, chrome);
 	slice_walk_blocks(&walk, SLICES_GPU);
 	release(chrome, UINT64_MAX);
+	external_sort_destroy(chrome->waiting);
 	if (!timeline_is_for_tensorboard(&chrome->timeline)) {
 		write_spans(chrome);
 	}
@@ -813,8 +743,4 @@ void chrome_write(struct process *const *processes, size_t nr_processes,
 	add_tail(&chrome, processes, nr_processes, file->name);
 	progress_stop();
 	free(chrome.late);
-	free(chrome.waiting.slices);
-	free(chrome.waiting.free_slots);
-	free(chrome.waiting.keys);
-	free(chrome.waiting.scratch);
 }
