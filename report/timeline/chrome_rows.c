@@ -23,7 +23,7 @@
 /* Slices that overlap more often share the last lane. */
 #define THREAD_LANES 64u
 /* Bytes that are sorted in memory at a time: records are small. */
-#define SORTED_BYTES (8u << 20)
+#define SORTED_BYTES (6u << 20)
 
 /* Lane k of stream n has the tid n + k * this; of its waits and ranges, so many lanes further on.
  */

@@ -494,7 +494,7 @@ static void count_copy(struct track_counters *counters, uint32_t device, uint64_
 /* ---- launches and copies of all of the recording ---- */
 
 /* Bytes that are sorted in memory at a time: records are small. */
-#define SORTED_BYTES (4u << 20)
+#define SORTED_BYTES (3u << 20)
 
 struct counted_activity {
 	struct external_sort_head head; /* by begin */

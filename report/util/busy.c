@@ -3,7 +3,8 @@
  * Counts how long at least one of many intervals ran, while they arrive. Views of devices and steps
  * feed it from blocks; each block's header says what can no longer come. Waiting intervals are
  * sorted only when some can be counted: new ones as runs, merged into those that are sorted
- * already. The union is then one walk: each interval adds what lies behind `until`.
+ * already. The union is then one walk: each interval adds what lies behind `until`. external_sort.h
+ * would hand out the same order, at several times the instructions for each interval of 16 bytes.
  *
  *   intervals   [------]       [----]
  *                   [-----]      [--]

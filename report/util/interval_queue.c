@@ -2,7 +2,8 @@
 /*
  * A queue of intervals by falling ends, for the budget's backward sweep. Intervals in order pass
  * through arrays: they are added to `back`, go through a file if there are too many, and are taken
- * from `front`. Those out of order wait in a heap, and taking compares the two tops.
+ * from `front`. Those out of order wait in a heap, and taking compares the two tops. It needs no
+ * sorter: what comes in order is the order, and is taken by an inline function.
  *
  *   push --> back --> file --> front --> pop
  *   push --> strays (heap, out of order) --> pop
