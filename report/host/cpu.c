@@ -75,27 +75,33 @@ static void end(void *context, struct process *process)
 
 /* ---- the table ---- */
 
-enum column { SHARE, SELF, SELF_NR, TOTAL_SHARE, TOTAL, TOTAL_NR, NAME, FILE_NAME };
+struct shown_row {
+	struct frame_sum sum;
+	uint64_t nr_all;
+};
 
 static const struct table_column columns[] = {
-	[SHARE] = TABLE_COLUMN("share_pct", "% of samples", TABLE_PERCENT),
-	[SELF] = TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME,
+	TABLE_COLUMN("share_pct", "% of samples", TABLE_PERCENT,
+		TABLE_SHARE(shown_row, sum.nr_self, nr_all)),
+	TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME,
 		.help = "estimated CPU time in the function itself",
-		TABLE_MEMBER(frame_sum, self_ns)),
-	[SELF_NR] = TABLE_COLUMN("samples", "Samples", TABLE_COUNT,
-		.help = "samples in the function itself", TABLE_MEMBER(frame_sum, nr_self)),
-	[TOTAL_SHARE] = TABLE_COLUMN("total_share_pct", "Total %", TABLE_PERCENT,
-		.help = "samples in it and in what it called, of all samples"),
-	[TOTAL] = TABLE_COLUMN("total_ns", "Total CPU", TABLE_TIME,
+		TABLE_MEMBER(shown_row, sum.self_ns)),
+	TABLE_COLUMN("samples", "Samples", TABLE_COUNT, .help = "samples in the function itself",
+		TABLE_MEMBER(shown_row, sum.nr_self)),
+	TABLE_COLUMN("total_share_pct", "Total %", TABLE_PERCENT,
+		.help = "samples in it and in what it called, of all samples",
+		TABLE_SHARE(shown_row, sum.nr_total, nr_all)),
+	TABLE_COLUMN("total_ns", "Total CPU", TABLE_TIME,
 		.help = "estimated CPU time in it and in what it called",
-		TABLE_MEMBER(frame_sum, total_ns)),
-	[TOTAL_NR] = TABLE_COLUMN("total_samples", "Total samples", TABLE_COUNT,
-		.is_wide_only = true, .help = "samples in it and in what it called",
-		TABLE_MEMBER(frame_sum, nr_total)),
-	[NAME] = TABLE_COLUMN("name", "Function", TABLE_NAME,
+		TABLE_MEMBER(shown_row, sum.total_ns)),
+	TABLE_COLUMN("total_samples", "Total samples", TABLE_COUNT, .is_wide_only = true,
+		.help = "samples in it and in what it called",
+		TABLE_MEMBER(shown_row, sum.nr_total)),
+	TABLE_COLUMN("name", "Function", TABLE_NAME,
 		.help = "without a symbol, its place in the file",
-		TABLE_MEMBER(frame_sum, key.function)),
-	[FILE_NAME] = TABLE_COLUMN("file", "File", TABLE_NAME, .is_minor = true),
+		TABLE_MEMBER(shown_row, sum.key.function)),
+	TABLE_COLUMN("file", "File", TABLE_NAME, .is_minor = true,
+		TABLE_NONZERO(shown_row, sum.key.file)),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -103,13 +109,7 @@ static void fill_table(void *state, struct table *table)
 	struct cpu_view *view = state;
 
 	for (const struct frame_sum *row = view->sums.all; row; row = row->hh.next) {
-		struct table_cell *cells = table_add(table, row);
-
-		table_set_share(&cells[SHARE], (double)row->nr_self, (double)view->nr);
-		table_set_share(&cells[TOTAL_SHARE], (double)row->nr_total, (double)view->nr);
-		if (row->key.file) {
-			table_set_integer(&cells[FILE_NAME], row->key.file);
-		}
+		table_add(table, &(struct shown_row){*row, view->nr});
 	}
 	table_sort(table, "self");
 	if (!view->nr) {

@@ -373,104 +373,78 @@ static void end_walk(void *context, struct process *process, const struct phases
 
 /* ---- the table ---- */
 
-enum column {
-	GAP_PID,
-	GAP_RANK,
-	GAP_START,
-	GAP_DURATION,
-	GAP_CAUSE,
-	GAP_CAUSE_TIME,
-	GAP_BEFORE_CALL,
-	GAP_WORK,
-	GAP_CALL,
-	GAP_THREAD,
-	GAP_OP,
-	GAP_HOST_OP,
-	GAP_HOST_OP_TIME,
-	GAP_HOST_CALL,
-	GAP_HOST_CALL_TIME,
-	GAP_STACK,
+static uint64_t shortest(const struct gap_row *row, uint64_t ns)
+{
+	return ns < row->all_ns ? ns : row->all_ns;
+}
+
+/* A gap as shown. The host's part of it may begin before the first step does. */
+struct shown_row {
+	struct gap_row gap;
+	uint64_t start_ns, cause_ns, before_call_ns, host_op_ns, host_call_ns;
+	uint32_t call, op, host_op, host_call, py_stack; /* 0 unknown */
+	const char *cause;
 };
 
-static void set_name(struct table_cell *cell, uint32_t name)
-{
-	if (name) {
-		table_set_integer(cell, name);
-	}
-}
-
-/* The host's part of a gap may begin before the first step does. */
-static void set_time(const struct gap_row *row, uint64_t ns, struct table_cell *cell)
-{
-	table_set_integer(cell, ns < row->all_ns ? ns : row->all_ns);
-}
-
-static void fill_host(const struct gap_row *row, struct table_cell *cells)
-{
-	set_time(row, row->until > row->first_ns ? row->until - row->first_ns : 0,
-		&cells[GAP_BEFORE_CALL]);
-	set_name(&cells[GAP_CALL], row->call);
-	table_set_integer(&cells[GAP_THREAD], row->thread);
-	set_name(&cells[GAP_OP], row->op);
-	if (row->host_op_ns) {
-		set_name(&cells[GAP_HOST_OP], row->host_op);
-		set_time(row, row->host_op_ns, &cells[GAP_HOST_OP_TIME]);
-	}
-	if (row->host_call_ns) {
-		set_name(&cells[GAP_HOST_CALL], row->host_call);
-		set_time(row, row->host_call_ns, &cells[GAP_HOST_CALL_TIME]);
-	}
-	if (row->py_stack) {
-		set_name(&cells[GAP_STACK], py_stack_text(row->process, row->py_stack));
-	}
-}
-
-static void fill(const struct gap_row *row, struct table_cell *cells)
+static void show_gap(const struct gap_row *row, struct table *table)
 {
 	unsigned int cause = 0;
+	struct shown_row shown = {.gap = *row,
+		.start_ns = time_axis_time(row->process, row->first_ns),
+		.before_call_ns = row->until > row->first_ns ? row->until - row->first_ns : 0};
 
 	for (unsigned int i = 1; i < NR_BUDGET_IDLE; i++) {
 		cause = row->ns[i] > row->ns[cause] ? i : cause;
 	}
-	view_fill_process(row->process, cells);
-	table_set_integer(&cells[GAP_START], time_axis_time(row->process, row->first_ns));
-	table_set_integer(&cells[GAP_DURATION], row->all_ns);
-	table_set_string(&cells[GAP_CAUSE], budget_part_texts[BUDGET_HOST + cause].title);
-	table_set_integer(&cells[GAP_CAUSE_TIME], row->ns[cause]);
-	set_name(&cells[GAP_WORK], row->work);
+	shown.cause = budget_part_texts[BUDGET_HOST + cause].title;
+	shown.cause_ns = row->ns[cause];
 	if (row->is_found) {
-		fill_host(row, cells);
+		shown.before_call_ns = shortest(row, shown.before_call_ns);
+		shown.call = row->call;
+		shown.op = row->op;
+		shown.host_op = row->host_op_ns ? row->host_op : 0;
+		shown.host_op_ns = shortest(row, row->host_op_ns);
+		shown.host_call = row->host_call_ns ? row->host_call : 0;
+		shown.host_call_ns = shortest(row, row->host_call_ns);
+		shown.py_stack = row->py_stack ? py_stack_text(row->process, row->py_stack) : 0;
 	}
+	table_add(table, &shown);
 }
 
 static const struct table_column columns[] = {
-	TABLE_COLUMN("pid", "PID", TABLE_ID),
-	TABLE_COLUMN("rank", "Rank", TABLE_ID),
-	TABLE_COLUMN("start_ns", "Start", TABLE_TIME, .help = "since the start of the recording"),
-	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
+	VIEW_PROCESS_COLUMNS(shown_row, gap.process),
+	TABLE_COLUMN("start_ns", "Start", TABLE_TIME, .help = "since the start of the recording",
+		TABLE_MEMBER(shown_row, start_ns)),
+	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME, TABLE_MEMBER(shown_row, gap.all_ns)),
 	TABLE_COLUMN("cause", "Cause", TABLE_TEXT,
-		.help = "part of the time budget with most of the gap"),
+		.help = "part of the time budget with most of the gap",
+		TABLE_MEMBER(shown_row, cause)),
 	TABLE_COLUMN("cause_ns", "Cause time", TABLE_TIME, .is_minor = true,
-		.help = "time of the gap that counts for the cause"),
+		.help = "time of the gap that counts for the cause",
+		TABLE_MEMBER(shown_row, cause_ns)),
 	TABLE_COLUMN("before_call_ns", "Before the call", TABLE_TIME, .is_minor = true,
-		.help = "time in the gap before the launching call"),
+		.help = "time in the gap before the launching call",
+		TABLE_IF(shown_row, before_call_ns, gap.is_found)),
 	TABLE_COLUMN("activity", "Ended by", TABLE_NAME, .is_kernel = true,
-		.help = "GPU activity that ends the gap"),
-	TABLE_COLUMN(
-		"call", "Call", TABLE_NAME, .is_wide_only = true, .help = "call that launched it"),
+		.help = "GPU activity that ends the gap", TABLE_NONZERO(shown_row, gap.work)),
+	TABLE_COLUMN("call", "Call", TABLE_NAME, .is_wide_only = true,
+		.help = "call that launched it", TABLE_NONZERO(shown_row, call)),
 	TABLE_COLUMN("thread", "Thread", TABLE_ID, .is_wide_only = true,
-		.help = "thread that launched it"),
-	TABLE_COLUMN("op", "Launched in", TABLE_NAME, .help = "operator around the launch"),
+		.help = "thread that launched it", TABLE_IF(shown_row, gap.thread, gap.is_found)),
+	TABLE_COLUMN("op", "Launched in", TABLE_NAME, .help = "operator around the launch",
+		TABLE_NONZERO(shown_row, op)),
 	TABLE_COLUMN("host_op", "Host operator", TABLE_NAME,
-		.help = "operator in which the launching thread spent most of the gap"),
+		.help = "operator in which the launching thread spent most of the gap",
+		TABLE_NONZERO(shown_row, host_op)),
 	TABLE_COLUMN("host_op_ns", "Operator time", TABLE_TIME,
-		.help = "time of the gap in this operator"),
+		.help = "time of the gap in this operator", TABLE_NONZERO(shown_row, host_op_ns)),
 	TABLE_COLUMN("host_call", "Host call", TABLE_NAME,
-		.help = "call in which it spent most of the gap"),
-	TABLE_COLUMN(
-		"host_call_ns", "Call time", TABLE_TIME, .help = "time of the gap in this call"),
+		.help = "call in which it spent most of the gap",
+		TABLE_NONZERO(shown_row, host_call)),
+	TABLE_COLUMN("host_call_ns", "Call time", TABLE_TIME,
+		.help = "time of the gap in this call", TABLE_NONZERO(shown_row, host_call_ns)),
 	TABLE_COLUMN("py_stack", "Python stack", TABLE_NAME, .is_wide_only = true,
-		.help = "Python stack of the launch"),
+		.help = "Python stack of the launch", TABLE_NONZERO(shown_row, py_stack)),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -479,7 +453,7 @@ static void fill_table(void *state, struct table *table)
 
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		if (view->rows[i].all_ns) {
-			fill(&view->rows[i], table_add_row(table));
+			show_gap(&view->rows[i], table);
 		}
 	}
 	table_sort(table, "duration");

@@ -28,15 +28,26 @@ static const char *category_name(unsigned int category)
 	return category < NR_ALLOC_CATEGORIES ? alloc_category_names[category] : "unknown";
 }
 
-static void fill_place(
-	const struct memory_in_use *all, uint32_t number, struct table_cell *cells, unsigned int at)
+/* The sources of columns of memory and of categories, from such a pointer and number. */
+static void set_place(const void *member, struct table_cell *cell)
 {
 	char name[MEMORY_NAME_BYTES];
 
-	memory_place_name(&all->scan.memory.places[number], name);
-	view_fill_process(all->scan.memory.places[number].process, cells);
-	table_set_string(&cells[at], name);
+	memory_place_name(*(const struct memory_place *const *)member, name);
+	table_set_string(cell, name);
 }
+
+static void set_category(const void *member, struct table_cell *cell)
+{
+	table_set_string(cell, category_name(*(const uint32_t *)member));
+}
+
+/* The columns that all of these tables begin with; `key` is that of the place. */
+#define PLACE_COLUMNS(row, key)                                     \
+	VIEW_PROCESS_COLUMNS(row, process, .is_wide_only = true),   \
+		TABLE_COLUMN(key, "Memory", TABLE_TEXT,             \
+			.help = "GPU, CPU or other kind of memory", \
+			TABLE_SET(row, place, set_place))
 
 static uint64_t time_of(const struct memory_in_use *all, uint32_t number, uint64_t tick)
 {
@@ -133,52 +144,54 @@ static void get_peaks(const void *state, uint64_t *peaks)
 
 /* ---- over time ---- */
 
-enum column { PID, RANK, DEVICE, TIME, STEP, ALLOCATED, RESERVED, CATEGORIES };
+struct curve_row {
+	const struct process *process;
+	const struct memory_place *place;
+	uint64_t time_ns, step, in_use, reserved, bytes[NR_ROWS];
+};
 
 static void add_row(struct table *table, const struct memory_in_use *all, uint32_t number,
 	const struct memory_sample *sample)
 {
-	struct table_cell *cells = table_add_row(table);
+	const struct memory_place *place = &all->scan.memory.places[number];
+	struct curve_row row = {.process = place->process,
+		.place = place,
+		.time_ns = time_of(all, number, sample->total.tick),
+		.step = sample->step != MEMORY_NO_STEP ? sample->step : UINT64_MAX,
+		.in_use = sample->total.in_use,
+		.reserved = sample->total.reserved};
 
-	fill_place(all, number, cells, DEVICE);
-	table_set_integer(&cells[TIME], time_of(all, number, sample->total.tick));
-	if (sample->step != MEMORY_NO_STEP) {
-		table_set_integer(&cells[STEP], sample->step);
+	for (unsigned int i = 0; i < NR_ROWS; i++) {
+		row.bytes[i] = all->places[number].has_blocks ? bytes_of(sample, i) : UINT64_MAX;
 	}
-	table_set_integer(&cells[ALLOCATED], sample->total.in_use);
-	if (sample->total.reserved) {
-		table_set_integer(&cells[RESERVED], sample->total.reserved);
-	}
-	for (unsigned int i = 0; all->places[number].has_blocks && i < NR_ROWS; i++) {
-		table_set_integer(&cells[CATEGORIES + i], bytes_of(sample, i));
-	}
+	table_add(table, &row);
 }
 
-static const struct table_column columns[] = {
-	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
-	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
-	[DEVICE] = TABLE_COLUMN(
-		"device", "Memory", TABLE_TEXT, .help = "GPU, CPU or other kind of memory"),
-	[TIME] = TABLE_COLUMN(
-		"time_ns", "Time", TABLE_TIME, .help = "since the start of the recording"),
-	[STEP] = TABLE_COLUMN("step", "End of step", TABLE_ID, .is_minor = true,
-		.help = "number of the step that ends then"),
-	[ALLOCATED] = TABLE_COLUMN("allocated_bytes", "In use", TABLE_SIZE),
-	[RESERVED] = TABLE_COLUMN("reserved_bytes", "Reserved", TABLE_SIZE,
-		.help = "what the allocator holds from the driver, where it reports that"),
-	TABLE_COLUMN("parameters_bytes", "Parameters", TABLE_SIZE, .is_minor = true),
-	TABLE_COLUMN("gradients_bytes", "Gradients", TABLE_SIZE, .is_minor = true),
-	TABLE_COLUMN("optimizer_state_bytes", "Optimizer state", TABLE_SIZE, .is_minor = true),
-	TABLE_COLUMN("activations_bytes", "Activations", TABLE_SIZE, .is_minor = true),
-	TABLE_COLUMN("inputs_bytes", "Inputs", TABLE_SIZE, .is_minor = true),
-	TABLE_COLUMN("temporary_bytes", "Temporary", TABLE_SIZE, .is_minor = true),
-	TABLE_COLUMN("other_bytes", "Other", TABLE_SIZE, .is_minor = true),
-	TABLE_COLUMN("unknown_bytes", "Unknown", TABLE_SIZE, .is_minor = true,
-		.help = "in use, without a recorded allocation"),
-};
-_Static_assert(sizeof(columns) / sizeof(columns[0]) == CATEGORIES + NR_ROWS,
-	"a column for each category, in their order");
+#define CATEGORY_COLUMN(key, title, category)                           \
+	TABLE_COLUMN(key "_bytes", title, TABLE_SIZE, .is_minor = true, \
+		TABLE_MEMBER(curve_row, bytes[category]))
 
+static const struct table_column columns[] = {
+	PLACE_COLUMNS(curve_row, "device"),
+	TABLE_COLUMN("time_ns", "Time", TABLE_TIME, .help = "since the start of the recording",
+		TABLE_MEMBER(curve_row, time_ns)),
+	TABLE_COLUMN("step", "End of step", TABLE_ID, .is_minor = true,
+		.help = "number of the step that ends then", TABLE_MEMBER(curve_row, step)),
+	TABLE_COLUMN("allocated_bytes", "In use", TABLE_SIZE, TABLE_MEMBER(curve_row, in_use)),
+	TABLE_COLUMN("reserved_bytes", "Reserved", TABLE_SIZE,
+		.help = "what the allocator holds from the driver, where it reports that",
+		TABLE_NONZERO(curve_row, reserved)),
+	CATEGORY_COLUMN("parameters", "Parameters", ALLOC_PARAMETERS),
+	CATEGORY_COLUMN("gradients", "Gradients", ALLOC_GRADIENTS),
+	CATEGORY_COLUMN("optimizer_state", "Optimizer state", ALLOC_OPTIMIZER_STATE),
+	CATEGORY_COLUMN("activations", "Activations", ALLOC_ACTIVATIONS),
+	CATEGORY_COLUMN("inputs", "Inputs", ALLOC_INPUTS),
+	CATEGORY_COLUMN("temporary", "Temporary", ALLOC_TEMPORARY),
+	CATEGORY_COLUMN("other", "Other", ALLOC_OTHER),
+	TABLE_COLUMN("unknown_bytes", "Unknown", TABLE_SIZE, .is_minor = true,
+		.help = "in use, without a recorded allocation",
+		TABLE_MEMBER(curve_row, bytes[UNKNOWN])),
+};
 static void fill_table(void *state, struct table *table)
 {
 	const struct memory_in_use *all = state;
@@ -230,39 +243,33 @@ VIEW(memory_curve, 380) = {
 
 /* The bytes of a category over the samples of a place. */
 struct category_row {
+	const struct process *process;
+	const struct memory_place *place;
 	uint64_t peak, most, step_sum, step_most, nr_steps;
-};
-
-enum category_column {
-	C_PID,
-	C_RANK,
-	C_PLACE,
-	C_PEAK,
-	C_SHARE,
-	C_STEP_AVG,
-	C_STEP_MAX,
-	C_MAX,
-	C_BLOCKS,
-	C_NAME
+	uint64_t in_use, nr_blocks; /* in use of all at the peak */
+	uint32_t name;
 };
 
 static const struct table_column category_columns[] = {
-	[C_PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
-	[C_RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
-	[C_PLACE] = TABLE_COLUMN(
-		"place", "Memory", TABLE_TEXT, .help = "GPU, CPU or other kind of memory"),
-	[C_PEAK] = TABLE_COLUMN("peak_bytes", "At peak", TABLE_SIZE, .is_major = true,
-		.help = "in use when most memory was in use"),
-	[C_SHARE] = TABLE_COLUMN("peak_pct", "% of peak", TABLE_PERCENT,
-		.help = "as a share of all that was in use at the peak"),
-	[C_STEP_AVG] = TABLE_COLUMN("step_end_avg_bytes", "Step end avg", TABLE_MEAN_SIZE,
-		.help = "in use at the end of a step, on average"),
-	[C_STEP_MAX] = TABLE_COLUMN("step_end_max_bytes", "Step end max", TABLE_SIZE,
-		.help = "in use at the end of a step, at most"),
-	[C_MAX] = TABLE_COLUMN("max_bytes", "Max", TABLE_SIZE,
-		.help = "at most in use of this category at the times of memory-curve"),
-	[C_BLOCKS] = TABLE_COLUMN("allocations", "Allocations", TABLE_COUNT),
-	[C_NAME] = TABLE_COLUMN("category", "Category", TABLE_NAME, .is_name = true),
+	PLACE_COLUMNS(category_row, "place"),
+	TABLE_COLUMN("peak_bytes", "At peak", TABLE_SIZE, .is_major = true,
+		.help = "in use when most memory was in use", TABLE_MEMBER(category_row, peak)),
+	TABLE_COLUMN("peak_pct", "% of peak", TABLE_PERCENT,
+		.help = "as a share of all that was in use at the peak",
+		TABLE_SHARE(category_row, peak, in_use)),
+	TABLE_COLUMN("step_end_avg_bytes", "Step end avg", TABLE_MEAN_SIZE,
+		.help = "in use at the end of a step, on average",
+		TABLE_MEAN(category_row, step_sum, nr_steps)),
+	TABLE_COLUMN("step_end_max_bytes", "Step end max", TABLE_SIZE,
+		.help = "in use at the end of a step, at most",
+		TABLE_IF(category_row, step_most, nr_steps)),
+	TABLE_COLUMN("max_bytes", "Max", TABLE_SIZE,
+		.help = "at most in use of this category at the times of memory-curve",
+		TABLE_MEMBER(category_row, most)),
+	TABLE_COLUMN(
+		"allocations", "Allocations", TABLE_COUNT, TABLE_MEMBER(category_row, nr_blocks)),
+	TABLE_COLUMN("category", "Category", TABLE_NAME, .is_name = true,
+		TABLE_MEMBER(category_row, name)),
 };
 
 static struct category_row category_row(
@@ -288,26 +295,16 @@ static void add_category(struct table *table, const struct memory_in_use *all, u
 {
 	const struct memory_in_use_place *place = &all->places[number];
 	struct category_row row = category_row(place, category);
-	struct table_cell *cells;
 
 	if (!row.most && (category == UNKNOWN || !place->nr_blocks[category])) {
 		return;
 	}
-	cells = table_add_row(table);
-	fill_place(all, number, cells, C_PLACE);
-	table_set_integer(&cells[C_PEAK], row.peak);
-	table_set_share(&cells[C_SHARE], (double)row.peak,
-		(double)place->samples[place->peak].total.in_use);
-	if (row.nr_steps) {
-		table_set_number(&cells[C_STEP_AVG], (double)row.step_sum / (double)row.nr_steps);
-		table_set_integer(&cells[C_STEP_MAX], row.step_most);
-	}
-	table_set_integer(&cells[C_MAX], row.most);
-	if (category != UNKNOWN) {
-		table_set_integer(&cells[C_BLOCKS], place->nr_blocks[category]);
-	}
-	table_set_integer(&cells[C_NAME],
-		string_pool_intern(category_name(category), strlen(category_name(category))));
+	row.place = &all->scan.memory.places[number];
+	row.process = row.place->process;
+	row.in_use = place->samples[place->peak].total.in_use;
+	row.nr_blocks = category != UNKNOWN ? place->nr_blocks[category] : UINT64_MAX;
+	row.name = string_pool_intern(category_name(category), strlen(category_name(category)));
+	table_add(table, &row);
 }
 
 static void note_place(struct table *table, const struct memory_in_use *all, uint32_t number)
@@ -377,34 +374,31 @@ VIEW(memory_categories, 371) = {
 
 /* ---- the peak ---- */
 
-enum peak_column {
-	P_PID,
-	P_RANK,
-	P_PLACE,
-	P_BYTES,
-	P_SHARE,
-	P_BLOCKS,
-	P_CATEGORY,
-	P_MODULE,
-	P_NAME
+struct peak_row {
+	const struct process *process;
+	const struct memory_place *place;
+	struct memory_peak_row row;
+	uint64_t in_use; /* of all */
+	uint32_t name;
 };
 
+#define MODULE_HELP \
+	.help = "innermost module whose forward call allocated, with GPROF_PYTHON=modules"
+
 static const struct table_column peak_columns[] = {
-	[P_PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
-	[P_RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
-	[P_PLACE] = TABLE_COLUMN(
-		"place", "Memory", TABLE_TEXT, .help = "GPU, CPU or other kind of memory"),
-	[P_BYTES] = TABLE_COLUMN("bytes", "Size", TABLE_SIZE, .is_major = true,
-		TABLE_MEMBER(memory_peak_row, bytes)),
-	[P_SHARE] = TABLE_COLUMN("peak_pct", "% of peak", TABLE_PERCENT,
-		.help = "as a share of all that was in use at the peak"),
-	[P_BLOCKS] = TABLE_COLUMN(
-		"blocks", "Blocks", TABLE_COUNT, TABLE_MEMBER(memory_peak_row, nr_blocks)),
-	[P_CATEGORY] = TABLE_COLUMN("category", "Category", TABLE_TEXT),
-	[P_MODULE] = TABLE_COLUMN("module", "Module", TABLE_NAME,
-		.help = "innermost module whose forward call allocated, with GPROF_PYTHON=modules"),
-	[P_NAME] = TABLE_COLUMN("name", "Allocated by", TABLE_NAME, .is_name = true,
-		.help = "operator that allocated"),
+	PLACE_COLUMNS(peak_row, "place"),
+	TABLE_COLUMN(
+		"bytes", "Size", TABLE_SIZE, .is_major = true, TABLE_MEMBER(peak_row, row.bytes)),
+	TABLE_COLUMN("peak_pct", "% of peak", TABLE_PERCENT,
+		.help = "as a share of all that was in use at the peak",
+		TABLE_SHARE(peak_row, row.bytes, in_use)),
+	TABLE_COLUMN("blocks", "Blocks", TABLE_COUNT, TABLE_MEMBER(peak_row, row.nr_blocks)),
+	TABLE_COLUMN("category", "Category", TABLE_TEXT,
+		TABLE_SET(peak_row, row.key.category, set_category)),
+	TABLE_COLUMN("module", "Module", TABLE_NAME, MODULE_HELP,
+		TABLE_NONZERO(peak_row, row.key.module)),
+	TABLE_COLUMN("name", "Allocated by", TABLE_NAME, .is_name = true,
+		.help = "operator that allocated", TABLE_MEMBER(peak_row, name)),
 };
 
 static uint32_t nobody(void)
@@ -419,23 +413,16 @@ static void fill_peak(void *state, struct table *table)
 
 	for (const struct memory_peak_row *row = all->peak_rows; row; row = row->hh.next) {
 		const struct memory_in_use_place *place = &all->places[row->key.place];
-		struct table_cell *cells;
+		const struct memory_place *of = &all->scan.memory.places[row->key.place];
 
-		if (!has_blocks(all, row->key.place)) {
-			continue;
+		if (has_blocks(all, row->key.place)) {
+			table_add(table, &(struct peak_row){of->process, of, *row,
+						 place->samples[place->peak].total.in_use,
+						 row->key.name ? row->key.name : nobody()});
+			has_modules |= row->key.module != 0;
 		}
-		cells = table_add(table, row);
-		fill_place(all, row->key.place, cells, P_PLACE);
-		table_set_share(&cells[P_SHARE], (double)row->bytes,
-			(double)place->samples[place->peak].total.in_use);
-		table_set_string(&cells[P_CATEGORY], category_name(row->key.category));
-		if (row->key.module) {
-			table_set_integer(&cells[P_MODULE], row->key.module);
-		}
-		table_set_integer(&cells[P_NAME], row->key.name ? row->key.name : nobody());
-		has_modules |= row->key.module != 0;
 	}
-	table->columns[P_MODULE].is_wide_only = !has_modules;
+	table_set_wide(table, "module", !has_modules);
 	table_sort(table, "bytes");
 	note_blocks(table, all);
 }
@@ -455,33 +442,29 @@ VIEW(memory_peak, 372) = {
 
 /* ---- the largest blocks ---- */
 
-enum block_column {
-	B_PID,
-	B_RANK,
-	B_PLACE,
-	B_BYTES,
-	B_ALLOCATED,
-	B_FREED,
-	B_CATEGORY,
-	B_MODULE,
-	B_NAME
+struct block_row {
+	const struct process *process;
+	const struct memory_place *place;
+	struct alloc_block block;
+	uint64_t alloc_ns, free_ns;
+	uint32_t category, name;
 };
 
 static const struct table_column block_columns[] = {
-	[B_PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
-	[B_RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
-	[B_PLACE] = TABLE_COLUMN(
-		"place", "Memory", TABLE_TEXT, .help = "GPU, CPU or other kind of memory"),
-	[B_BYTES] = TABLE_COLUMN("bytes", "Size", TABLE_SIZE, .is_major = true),
-	[B_ALLOCATED] = TABLE_COLUMN("allocation_ns", "Allocated", TABLE_TIME,
-		.help = "since the start of the recording"),
-	[B_FREED] = TABLE_COLUMN("release_ns", "Freed", TABLE_TIME,
-		.help = "since the start of the recording; n/a: not recorded"),
-	[B_CATEGORY] = TABLE_COLUMN("category", "Category", TABLE_TEXT),
-	[B_MODULE] = TABLE_COLUMN("module", "Module", TABLE_NAME,
-		.help = "innermost module whose forward call allocated, with GPROF_PYTHON=modules"),
-	[B_NAME] = TABLE_COLUMN("name", "Allocated by", TABLE_NAME, .is_name = true,
-		.help = "operator that allocated"),
+	PLACE_COLUMNS(block_row, "place"),
+	TABLE_COLUMN("bytes", "Size", TABLE_SIZE, .is_major = true,
+		TABLE_MEMBER(block_row, block.bytes)),
+	TABLE_COLUMN("allocation_ns", "Allocated", TABLE_TIME,
+		.help = "since the start of the recording", TABLE_MEMBER(block_row, alloc_ns)),
+	TABLE_COLUMN("release_ns", "Freed", TABLE_TIME,
+		.help = "since the start of the recording; n/a: not recorded",
+		TABLE_MEMBER(block_row, free_ns)),
+	TABLE_COLUMN(
+		"category", "Category", TABLE_TEXT, TABLE_SET(block_row, category, set_category)),
+	TABLE_COLUMN("module", "Module", TABLE_NAME, MODULE_HELP,
+		TABLE_NONZERO(block_row, block.module)),
+	TABLE_COLUMN("name", "Allocated by", TABLE_NAME, .is_name = true,
+		.help = "operator that allocated", TABLE_MEMBER(block_row, name)),
 };
 
 static int by_time(const void *a, const void *b)
@@ -527,19 +510,17 @@ static struct alloc_block *largest_blocks(
 static bool add_block(
 	struct table *table, const struct memory_in_use *all, const struct alloc_block *block)
 {
-	struct table_cell *cells = table_add_row(table);
+	const struct memory_place *place = &all->scan.memory.places[block->place];
 
-	fill_place(all, block->place, cells, B_PLACE);
-	table_set_integer(&cells[B_BYTES], block->bytes);
-	table_set_integer(&cells[B_ALLOCATED], time_of(all, block->place, block->tick));
-	if (block->freed != ALLOC_NEVER) {
-		table_set_integer(&cells[B_FREED], time_of(all, block->place, block->freed));
-	}
-	table_set_string(&cells[B_CATEGORY], category_name(block->category));
-	if (block->module) {
-		table_set_integer(&cells[B_MODULE], block->module);
-	}
-	table_set_integer(&cells[B_NAME], block->name ? block->name : nobody());
+	table_add(table, &(struct block_row){.process = place->process,
+				 .place = place,
+				 .block = *block,
+				 .alloc_ns = time_of(all, block->place, block->tick),
+				 .free_ns = block->freed != ALLOC_NEVER
+						    ? time_of(all, block->place, block->freed)
+						    : UINT64_MAX,
+				 .category = block->category,
+				 .name = block->name ? block->name : nobody()});
 	return block->module != 0;
 }
 
@@ -590,7 +571,7 @@ static void fill_blocks(void *state, struct table *table)
 		}
 		free(blocks);
 	}
-	table->columns[B_MODULE].is_wide_only = !has_modules;
+	table_set_wide(table, "module", !has_modules);
 	table_sort(table, "bytes");
 	if (!table->nr_rows && all->input.at.is_step) {
 		table_note(table, "No end of a step %" PRIu64 " with blocks in use is recorded.",

@@ -41,28 +41,36 @@ struct failed_view {
 /* Behind those of enum alloc_category. */
 enum { KEPT = NR_ALLOC_CATEGORIES, BESIDE, REFUSED };
 
-enum column { PID, RANK, PLACE, BYTES, SHARE, BLOCKS, CATEGORY, MODULE, NAME };
+struct shown_row {
+	struct failed_row row;
+	const struct process *process;
+	uint64_t all_bytes;
+	uint32_t name;
+	const char *place, *category;
+};
 
 static const struct table_column columns[] = {
-	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
-	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
-	[PLACE] = TABLE_COLUMN("place", "Memory", TABLE_TEXT, .help = "the GPU"),
-	[BYTES] = TABLE_COLUMN(
-		"bytes", "Size", TABLE_SIZE, .is_major = true, TABLE_MEMBER(failed_row, bytes)),
-	[SHARE] = TABLE_COLUMN("share_pct", "% of process", TABLE_PERCENT,
-		.help = "as a share of all GPU memory that the process had"),
-	[BLOCKS] =
-		TABLE_COLUMN("blocks", "Blocks", TABLE_COUNT, TABLE_MEMBER(failed_row, nr_blocks)),
-	[CATEGORY] = TABLE_COLUMN("category", "Category", TABLE_TEXT,
+	VIEW_PROCESS_COLUMNS(shown_row, process, .is_wide_only = true),
+	TABLE_COLUMN(
+		"place", "Memory", TABLE_TEXT, .help = "the GPU", TABLE_MEMBER(shown_row, place)),
+	TABLE_COLUMN(
+		"bytes", "Size", TABLE_SIZE, .is_major = true, TABLE_MEMBER(shown_row, row.bytes)),
+	TABLE_COLUMN("share_pct", "% of process", TABLE_PERCENT,
+		.help = "as a share of all GPU memory that the process had",
+		TABLE_SHARE(shown_row, row.bytes, all_bytes)),
+	TABLE_COLUMN("blocks", "Blocks", TABLE_COUNT, TABLE_MEMBER(shown_row, row.nr_blocks)),
+	TABLE_COLUMN("category", "Category", TABLE_TEXT,
 		.help = "see memory-categories; `cached`: kept by the framework's allocator, not "
 			"in "
 			"use; `" MEMORY_DIRECT_NAME
 			"`: not through that allocator; `refused`: asked "
-			"for"),
-	[MODULE] = TABLE_COLUMN("module", "Module", TABLE_NAME,
-		.help = "innermost module whose forward call allocated, with GPROF_PYTHON=modules"),
-	[NAME] = TABLE_COLUMN("name", "Allocated by", TABLE_NAME, .is_name = true,
-		.help = "operator or call that allocated"),
+			"for",
+		TABLE_MEMBER(shown_row, category)),
+	TABLE_COLUMN("module", "Module", TABLE_NAME,
+		.help = "innermost module whose forward call allocated, with GPROF_PYTHON=modules",
+		TABLE_NONZERO(shown_row, row.key.module)),
+	TABLE_COLUMN("name", "Allocated by", TABLE_NAME, .is_name = true,
+		.help = "operator or call that allocated", TABLE_MEMBER(shown_row, name)),
 };
 
 /* ---- the scan: is there any? ---- */
@@ -186,26 +194,23 @@ static const char *category_name(uint32_t category)
 	return category == BESIDE ? MEMORY_DIRECT_NAME : "cached";
 }
 
-static bool fill_row(struct table *table, const struct process *process,
+static void add_row(struct table *table, const struct process *process,
 	const struct failed_row *row, uint64_t all_bytes)
 {
-	struct table_cell *cells = table_add(table, row);
+	bool is_refused = row->key.category == REFUSED; /* a call does not say of which GPU */
 	char place[32];
 
 	snprintf(place, sizeof(place), "GPU %u", row->key.device);
-	view_fill_process(process, cells);
-	/* A call does not say of which GPU. */
-	if (row->key.category != REFUSED) {
-		table_set_string(&cells[PLACE], place);
-		table_set_share(&cells[SHARE], (double)row->bytes, (double)all_bytes);
-	}
-	table_set_string(&cells[CATEGORY], category_name(row->key.category));
+	table_add(table,
+		&(struct shown_row){.row = *row,
+			.process = process,
+			.all_bytes = is_refused ? 0 : all_bytes,
+			.name = row->key.name ? row->key.name : word("(framework's allocator)"),
+			.place = is_refused ? NULL : place,
+			.category = category_name(row->key.category)});
 	if (row->key.module) {
-		table_set_integer(&cells[MODULE], row->key.module);
+		table_set_wide(table, "module", false);
 	}
-	table_set_integer(
-		&cells[NAME], row->key.name ? row->key.name : word("(framework's allocator)"));
-	return row->key.module != 0;
 }
 
 /* "aten::empty in Linear_1 (train.py(12): forward)": who asked for what was refused. */
@@ -276,8 +281,7 @@ static void fill_process(struct table *table, const struct failed_process *faile
 		add_refused(&snapshot.events[snapshot.nr_events - 1], &rows);
 	}
 	for (const struct failed_row *row = rows; row; row = row->hh.next) {
-		table->columns[MODULE].is_wide_only &=
-			!fill_row(table, failed->process, row, all_bytes);
+		add_row(table, failed->process, row, all_bytes);
 	}
 	if (snapshot.nr_events) {
 		note(table, failed, &snapshot.events[snapshot.nr_events - 1], all_bytes);
@@ -290,7 +294,7 @@ static void fill_table(void *state, struct table *table)
 {
 	const struct failed_view *view = state;
 
-	table->columns[MODULE].is_wide_only = true;
+	table_set_wide(table, "module", true);
 	for (size_t i = 0; i < view->nr_processes; i++) {
 		fill_process(table, &view->processes[i]);
 	}

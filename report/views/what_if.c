@@ -3,6 +3,7 @@
  * change. */
 #include "report/replay/what_if.h"
 
+#include <math.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,42 +52,43 @@ static void init(void *state)
 
 /* ---- the table ---- */
 
-enum column {
-	CHANGE,
-	SAVED_PCT,
-	SAVED,
-	PREDICTED,
-	STEP,
-	REPLAYED,
-	ERROR,
-	LIMIT,
-	ASSUMPTION,
-	PID,
-	RANK,
-	STEPS,
+struct change_row {
+	const struct process *process; /* NULL: the job */
+	double saved_pct, saved_ns, predicted_ns, step_ns, replayed_ns, error_pct;
+	uint64_t nr_steps;
+	const char *change, *limit, *assumption;
 };
 
 static const struct table_column columns[] = {
 	TABLE_COLUMN("change", "Without", TABLE_TEXT,
-		.help = "what is taken out, or all that was asked for"),
-	TABLE_COLUMN("saved_pct", "Saved %", TABLE_PERCENT, .help = "of the step"),
+		.help = "what is taken out, or all that was asked for",
+		TABLE_MEMBER(change_row, change)),
+	TABLE_COLUMN("saved_pct", "Saved %", TABLE_PERCENT, .help = "of the step",
+		TABLE_MEMBER(change_row, saved_pct)),
 	TABLE_COLUMN("saved_ns", "Saved", TABLE_MEAN_TIME,
-		.help = "what the change takes off the replay"),
+		.help = "what the change takes off the replay", TABLE_MEMBER(change_row, saved_ns)),
 	TABLE_COLUMN("predicted_ns", "Predicted", TABLE_MEAN_TIME,
 		.help = "the measured step less what is saved, at least GPU busy time; unknown if "
-			"the error exceeds 3 %"),
+			"the error exceeds 3 %",
+		TABLE_MEMBER(change_row, predicted_ns)),
 	TABLE_COLUMN("step_ns", "Step", TABLE_MEAN_TIME,
-		.help = "measured, as in the view budget, of the replayed steps"),
+		.help = "measured, as in the view budget, of the replayed steps",
+		TABLE_MEMBER(change_row, step_ns)),
 	TABLE_COLUMN("replayed_ns", "Replayed", TABLE_MEAN_TIME, .is_minor = true,
-		.help = "the same by the replay of the unchanged steps"),
-	TABLE_COLUMN("error_pct", "Error %", TABLE_PERCENT, .help = "replayed against measured"),
+		.help = "the same by the replay of the unchanged steps",
+		TABLE_MEMBER(change_row, replayed_ns)),
+	TABLE_COLUMN("error_pct", "Error %", TABLE_PERCENT, .help = "replayed against measured",
+		TABLE_MEMBER(change_row, error_pct)),
 	TABLE_COLUMN("limit", "Then limited by", TABLE_TEXT,
-		.help = "what most of the critical path of the changed step consists of"),
-	TABLE_COLUMN("assumption", "As if", TABLE_TEXT, .is_wide_only = true),
-	TABLE_COLUMN("pid", "PID", TABLE_ID, .is_minor = true),
-	TABLE_COLUMN("rank", "Rank", TABLE_COUNT),
+		.help = "what most of the critical path of the changed step consists of",
+		TABLE_MEMBER(change_row, limit)),
+	TABLE_COLUMN("assumption", "As if", TABLE_TEXT, .is_wide_only = true,
+		TABLE_MEMBER(change_row, assumption)),
+	TABLE_COLUMN("pid", "PID", TABLE_ID, .is_minor = true, VIEW_PID(change_row, process)),
+	TABLE_COLUMN("rank", "Rank", TABLE_COUNT, VIEW_RANK(change_row, process)),
 	TABLE_COLUMN("steps", "Steps", TABLE_COUNT, .is_minor = true,
-		.help = "replayed steps: some of those that count on the first screen"),
+		.help = "replayed steps: some of those that count on the first screen",
+		TABLE_MEMBER(change_row, nr_steps)),
 };
 
 static const char *name_of(const struct what_if_view *view, size_t change, const char **assumption)
@@ -110,36 +112,26 @@ static const char *limit_of(const struct predicted *predicted, size_t change)
 	return predicted->limits[change][most] ? replay_kind_names[most] : NULL;
 }
 
-static void set_text(struct table_cell *cell, const char *text)
-{
-	if (text) {
-		table_set_text(cell, text, strlen(text));
-	}
-}
-
 /* process: that of nr_processes for the job. */
 static void add_change(const struct what_if_view *view, size_t process,
 	const struct predicted *predicted, size_t change, struct table *table)
 {
-	struct table_cell *cells = table_add_row(table);
 	double saved_ns = prediction_saved_ns(predicted, change);
-	const char *assumption;
+	bool is_known = prediction_is_known(predicted);
+	struct change_row row = {.process = process < view->input.nr_processes
+						    ? view->input.processes[process]
+						    : NULL,
+		.saved_pct = is_known ? 100 * saved_ns / predicted->step_ns : NAN,
+		.saved_ns = is_known ? saved_ns : NAN,
+		.predicted_ns = is_known ? predicted->step_ns - saved_ns : NAN,
+		.step_ns = predicted->step_ns,
+		.replayed_ns = prediction_replayed_ns(predicted),
+		.error_pct = prediction_error_pct(predicted),
+		.nr_steps = predicted->nr_steps,
+		.limit = is_known ? limit_of(predicted, change) : NULL};
 
-	set_text(&cells[CHANGE], name_of(view, change, &assumption));
-	set_text(&cells[ASSUMPTION], assumption);
-	table_set_number(&cells[STEP], predicted->step_ns);
-	table_set_number(&cells[REPLAYED], prediction_replayed_ns(predicted));
-	table_set_number(&cells[ERROR], prediction_error_pct(predicted));
-	if (prediction_is_known(predicted)) {
-		table_set_number(&cells[SAVED], saved_ns);
-		table_set_number(&cells[SAVED_PCT], 100 * saved_ns / predicted->step_ns);
-		table_set_number(&cells[PREDICTED], predicted->step_ns - saved_ns);
-		set_text(&cells[LIMIT], limit_of(predicted, change));
-	}
-	table_set_integer(&cells[STEPS], predicted->nr_steps);
-	if (process < view->input.nr_processes) {
-		view_fill_process(view->input.processes[process], &cells[PID]);
-	}
+	row.change = name_of(view, change, &row.assumption);
+	table_add(table, &row);
 }
 
 struct row {
