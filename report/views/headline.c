@@ -242,18 +242,20 @@ static char *make_lines(const struct verdict *verdict, size_t width)
 
 static void fill_findings(const struct verdict *verdict, struct table_cell *cells)
 {
+	enum { SENTENCE, SAVED, SHARE };
+
 	for (size_t i = 0; i < verdict->nr && i < HEADLINE_NR_FINDINGS; i++) {
 		const struct verdict_finding *finding = &verdict->findings[i];
+		struct table_cell *own = &cells[i * HEADLINE_NR_FINDING_COLUMNS];
 		struct buf sentence = {0};
 
 		verdict_add_sentence(verdict, finding, &sentence);
-		table_set_text(cells++, sentence.bytes, sentence.nr_bytes);
+		table_set_text(&own[SENTENCE], sentence.bytes, sentence.nr_bytes);
 		buf_fini(&sentence);
 		if (finding->saved_ns >= 0) {
-			table_set_number(cells, finding->saved_ns);
-			table_set_number(cells + 1, verdict_share_pct(finding));
+			table_set_number(&own[SAVED], finding->saved_ns);
+			table_set_number(&own[SHARE], verdict_share_pct(finding));
 		}
-		cells += HEADLINE_NR_FINDING_COLUMNS - 1;
 	}
 }
 
