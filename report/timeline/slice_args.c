@@ -47,10 +47,9 @@ const struct arg_name arg_names[NR_ALL_KEYS] = {TRACK_ARGS(ARG_NAME) CHROME_ARGS
 
 static struct arg *new_arg(struct arg_maker *maker, enum arg_key key, enum arg_type type)
 {
-	static struct arg none;
 	const struct arg_name *name = &arg_names[key];
 	struct slice_args *args = maker->args;
-	struct arg *arg = &none;
+	struct arg *arg = &maker->dropped;
 
 	if ((maker->is_json ? name->nr_json > 0 : *name->name) && args->nr < SLICE_ARGS) {
 		arg = &args->args[args->nr++];

@@ -126,6 +126,7 @@ struct arg_maker {
 	/* of the current process */
 	struct idmap shared; /* struct shared_args, by shape */
 	struct slice_args *args;
+	struct arg dropped; /* the last one that the output has no name for */
 };
 
 /* Around the slices of a process. */
