@@ -40,7 +40,6 @@ struct average_view {
 	struct view_input input;
 	struct op_average *rows;
 	struct open *open;
-	struct process *process;
 	struct idmap outer_calls; /* struct outer_call by thread */
 	const struct op_average **list;
 	bool has_shapes, has_stacks;
@@ -59,7 +58,7 @@ static void begin(void *context, struct process *process)
 {
 	struct average_view *view = context;
 
-	view->process = process;
+	(void)process;
 	idmap_fini(&view->outer_calls);
 	idmap_init(&view->outer_calls, sizeof(struct outer_call));
 	hash_free(view->open);
@@ -122,12 +121,12 @@ static void take_call(void *context, const struct op_call *call, const struct op
 	struct average_view *view = context;
 	struct outer_call *outer = idmap_put(&view->outer_calls, call->thread);
 	uint64_t ticks = call->end > call->begin ? call->end - call->begin : 0;
-	uint64_t ns = clock_map_duration(&view->process->host_clock, ticks);
+	uint64_t ns = clock_map_duration(&view->input.process->host_clock, ticks);
 	struct op_average_key key = {.kind = OP_AVERAGE_CALL};
 	struct op_average *row;
 	uint8_t api;
 
-	key.name = process_call_name(view->process, call->call, &api);
+	key.name = process_call_name(view->input.process, call->call, &api);
 	row = find_row(view, &key);
 	row->calls++;
 	row->self_ns += ns;
@@ -147,7 +146,7 @@ static void take_call(void *context, const struct op_call *call, const struct op
 static bool uses_tensor_cores(const struct average_view *view, const struct op_record *record)
 {
 	return record->table == GPROF_TABLE_kernel &&
-	       tensor_use_of(process_shape_name(view->process, record->shape)) == TENSOR_YES;
+	       tensor_use_of(process_shape_name(view->input.process, record->shape)) == TENSOR_YES;
 }
 
 static void take_record(void *context, const struct op_record *record, const struct op_call *call,
@@ -160,7 +159,7 @@ static void take_record(void *context, const struct op_record *record, const str
 	struct op_average *row;
 
 	(void)call;
-	key.name = op_record_name(view->process, record);
+	key.name = op_record_name(view->input.process, record);
 	row = find_row(view, &key);
 	row->calls++;
 	row->device_self_ns += ns;
@@ -329,7 +328,7 @@ static struct op_average_key key_of(const struct average_view *view, const struc
 		.name = op_row_name(op->name),
 		.shape = view->has_shapes ? op->shape : 0,
 		.stack = view->has_stacks && op->py_stack
-				 ? py_stack_text(view->process, op->py_stack)
+				 ? py_stack_text(view->input.process, op->py_stack)
 				 : 0};
 }
 
@@ -337,7 +336,7 @@ static struct op_average_key key_of(const struct average_view *view, const struc
 static void take_op(void *context, const struct op *op)
 {
 	struct average_view *view = context;
-	const struct clock_map *clock = &view->process->host_clock;
+	const struct clock_map *clock = &view->input.process->host_clock;
 	struct op_average_key key;
 	uint64_t ticks = op->end - op->begin, inner = op->child_ticks;
 	struct op_average one = {.calls = 1, .total_ns = clock_map_duration(clock, ticks)}, *row;

@@ -90,8 +90,10 @@ static size_t create_states(const struct view_input *input, const struct view_cl
 	return nr;
 }
 
-/* One order of what is selected, and one of everything. */
-#define NR_ORDERS 2u
+/* One order of what is selected, and one of everything; behind them the scan that tells views of
+ * the current process. */
+#define NR_ORDERS      2u
+#define NR_FIRST_SCANS (NR_ORDERS + 1u)
 
 /* The first scans make the orders of GPU activities for the others. */
 static void add_orders(struct gpu_activities_order *orders, struct scan *scans, size_t nr_scans)
@@ -119,12 +121,32 @@ static void give_launches(
 	}
 }
 
-/* The callbacks of all states. */
+/* All states, and their callbacks. */
 struct gatherers {
+	const struct view_input *input;
+	struct owner *owners;
+	size_t nr_owners, nr_begun; /* begun: processes of both passes */
 	struct scan *scans;
 	struct op_walk *walks;
 	size_t nr_scans, nr_walks;
 };
+
+/* Both passes begin their processes in the order of the input, and this comes before the views. */
+static void begin(void *context, struct process *process)
+{
+	struct gatherers *all = context;
+	size_t number = all->nr_begun++ % all->input->nr_processes;
+
+	for (size_t i = 0; i < all->nr_owners; i++) {
+		struct view_input *input = input_of(all->owners[i].class, all->owners[i].state);
+
+		input->process = process;
+		input->number = number;
+	}
+}
+
+static const struct scan_view begin_scan = {.begin = begin};
+static const struct op_view begin_walk = {.begin = begin};
 
 /* Members of a state (parts) gather after their view. */
 static void add_gatherers(struct gatherers *all, const struct view_class *class, void *state)
@@ -148,37 +170,45 @@ static void add_gatherers(struct gatherers *all, const struct view_class *class,
 	}
 }
 
-/* Makes both passes. */
-static void gather(const struct view_input *input, struct gatherers *all)
+/*
+ * Makes both passes, if there is somebody to gather. The scans of the orders come first, so that
+ * views have all activities when their `end` is called.
+ */
+static void gather(struct gatherers *all)
 {
+	struct process **processes = all->input->processes;
+	size_t nr_processes = all->input->nr_processes;
 	struct gpu_activities_order orders[NR_ORDERS];
 
-	if (all->nr_scans > NR_ORDERS) {
+	if (all->nr_scans > NR_FIRST_SCANS) {
 		add_orders(orders, all->scans, all->nr_scans);
-		scan_run(input->processes, input->nr_processes, all->scans, all->nr_scans);
+		all->scans[NR_ORDERS] = (struct scan){&begin_scan, all};
+		scan_run(processes, nr_processes, all->scans, all->nr_scans);
 	}
-	if (all->nr_walks) {
-		op_walk_run(input->processes, input->nr_processes, all->walks, all->nr_walks);
+	if (all->nr_walks > 1) {
+		all->walks[0] = (struct op_walk){&begin_walk, all};
+		op_walk_run(processes, nr_processes, all->walks, all->nr_walks);
 	}
 }
 
-/* The scans of the orders come first, so that views have all activities when their `end` is
- * called. */
 void view_run_with(const struct view_input *input, const struct view_class *const *classes,
 	size_t nr_classes, void **states, const struct op_walk *others, size_t nr_others)
 {
 	struct owner *owners = mem_zeroed(nr_classes + 1, sizeof(*owners));
 	size_t most = nr_classes * (1 + VIEW_MAX_PARTS) + 1;
-	struct gatherers all = {
-		.scans = mem_zeroed(most + NR_ORDERS, sizeof(struct scan)),
-		.walks = mem_zeroed(most + nr_others, sizeof(struct op_walk)),
-		.nr_scans = NR_ORDERS,
-	};
 	struct launch_counts launches = {0};
-	size_t nr = create_states(input, classes, nr_classes, states, owners);
 	bool counts_launches = false;
+	struct gatherers all = {
+		.input = input,
+		.owners = owners,
+		.nr_owners = create_states(input, classes, nr_classes, states, owners),
+		.scans = mem_zeroed(NR_FIRST_SCANS + most, sizeof(struct scan)),
+		.walks = mem_zeroed(1 + most + nr_others, sizeof(struct op_walk)),
+		.nr_scans = NR_FIRST_SCANS,
+		.nr_walks = 1,
+	};
 
-	for (size_t i = 0; i < nr; i++) {
+	for (size_t i = 0; i < all.nr_owners; i++) {
 		counts_launches |= owners[i].counts_launches;
 		add_gatherers(&all, owners[i].class, owners[i].state);
 	}
@@ -188,8 +218,8 @@ void view_run_with(const struct view_input *input, const struct view_class *cons
 	if (counts_launches) {
 		all.scans[all.nr_scans++] = (struct scan){&launch_counts_scan, &launches};
 	}
-	gather(input, &all);
-	give_launches(owners, nr, &launches);
+	gather(&all);
+	give_launches(owners, all.nr_owners, &launches);
 	launch_counts_fini(&launches);
 	free(owners);
 	free(all.scans);

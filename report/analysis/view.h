@@ -47,6 +47,9 @@ struct what_if;
 struct view_input {
 	struct process **processes;
 	size_t nr_processes;
+	/* The process that either pass reads, and its index; set before each `begin`. */
+	struct process *process;
+	size_t number;
 	bool is_per_thread; /* rows of threads are not added up */
 	bool is_all;	    /* also findings that save little, and rules that do not apply */
 	bool is_detailed;   /* --detail alone: rows by the shapes of inputs, too */

@@ -52,8 +52,7 @@ struct compilations_view {
 	struct view_input input;
 	struct compilation *items;
 	size_t nr, capacity;
-	struct process *process; /* that is being read */
-	struct idmap threads;	 /* struct compiling, of that process by thread */
+	struct idmap threads; /* struct compiling, of that process by thread */
 };
 
 /* ---- reading ---- */
@@ -145,7 +144,7 @@ static uint32_t jax_code_of(const struct op *op)
 static void add_compilation(struct compilations_view *view, struct compiling *compiling,
 	const struct op *op, uint64_t ns)
 {
-	struct process *process = view->process;
+	struct process *process = view->input.process;
 	bool is_whole = !(op->is & OP_IS_COVERED);
 	bool is_jax = op_compiler(op->name, op->framework, op->scope) == OP_COMPILER_JAX;
 	struct compilation item = {.process = process,
@@ -174,7 +173,7 @@ static void begin(void *context, struct process *process)
 {
 	struct compilations_view *view = context;
 
-	view->process = process;
+	(void)process;
 	idmap_init(&view->threads, sizeof(struct compiling));
 }
 
@@ -182,7 +181,7 @@ static void on_op(void *context, const struct op *op)
 {
 	struct compilations_view *view = context;
 	struct compiling *compiling;
-	struct clock_map *clock = &view->process->host_clock;
+	struct clock_map *clock = &view->input.process->host_clock;
 	struct stage *stage;
 	size_t depth;
 	uint64_t ns;

@@ -9,7 +9,6 @@ struct ranges_view {
 	struct view_input input;
 	struct keyed_stats tally; /* kind: enum gprof_nvtx, PUSH or START */
 	struct ranges *pairs;
-	struct process *process;
 	bool is_finished;
 };
 
@@ -17,7 +16,7 @@ static void begin(void *context, struct process *process)
 {
 	struct ranges_view *view = context;
 
-	view->process = process;
+	(void)process;
 	view->pairs = ranges_create();
 }
 
@@ -32,8 +31,8 @@ static void take_range(void *context, const struct range *range)
 	}
 	name = nsys_range_name(range);
 	row = keyed_stats_find(&view->tally, (uint64_t)range->op << 32 | name, name, range->op);
-	histogram_add(
-		&view->tally.times, row, clock_map_duration(&view->process->host_clock, ticks));
+	histogram_add(&view->tally.times, row,
+		clock_map_duration(&view->input.process->host_clock, ticks));
 }
 
 static void take(void *context, struct process *process, const struct batch *batch)

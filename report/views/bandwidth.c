@@ -47,10 +47,8 @@ struct bandwidth_view {
 	struct view_input input;
 	struct bandwidth_row *rows;
 	size_t nr_rows, capacity;
-	size_t first;		 /* of the current process */
-	struct histogram rates;	 /* of the rows, bytes a second */
-	struct process *process; /* the current one of either pass, and its place in the input */
-	size_t place;
+	size_t first;		/* of the current process */
+	struct histogram rates; /* of the rows, bytes a second */
 	struct idmap operators; /* size_t, 1 + the row, by name; of the current process */
 	uint32_t *devices;	/* by process, 1 + the one with work: 0 none, NONE several */
 };
@@ -61,13 +59,6 @@ static void init(void *state)
 
 	histogram_init(&view->rates);
 	view->devices = mem_zeroed(view->input.nr_processes, sizeof(*view->devices));
-}
-
-static void begin_process(struct bandwidth_view *view, struct process *process)
-{
-	view->process = process;
-	for (view->place = 0; view->input.processes[view->place] != process; view->place++) {
-	}
 }
 
 static size_t add_row(struct bandwidth_view *view, struct bandwidth_row row)
@@ -85,7 +76,7 @@ static size_t find_row(struct bandwidth_view *view, const struct gpu_activity *w
 			return i;
 		}
 	}
-	return add_row(view, (struct bandwidth_row){.process = view->process,
+	return add_row(view, (struct bandwidth_row){.process = view->input.process,
 				     .device = work->device,
 				     .copy = work->copy,
 				     .name = work->name});
@@ -128,7 +119,7 @@ static void add_parts(struct bandwidth_row *row, const struct gpu_activity *work
 static void on_activity(void *context, const struct gpu_activity *work)
 {
 	struct bandwidth_view *view = context;
-	uint32_t *device = &view->devices[view->place];
+	uint32_t *device = &view->devices[view->input.number];
 	struct bandwidth_row *row;
 	uint64_t from;
 	size_t i;
@@ -159,7 +150,7 @@ static void begin(void *context, struct process *process)
 {
 	struct bandwidth_view *view = context;
 
-	begin_process(view, process);
+	(void)process;
 	view->first = view->nr_rows;
 }
 
@@ -169,7 +160,7 @@ static void begin_operators(void *context, struct process *process)
 {
 	struct bandwidth_view *view = context;
 
-	begin_process(view, process);
+	(void)process;
 	idmap_init(&view->operators, sizeof(size_t));
 }
 
@@ -177,7 +168,7 @@ static void on_op(void *context, const struct op *op)
 {
 	struct bandwidth_view *view = context;
 	struct bandwidth_row *row;
-	uint32_t device = view->devices[view->place];
+	uint32_t device = view->devices[view->input.number];
 	size_t *number;
 	double bytes;
 
@@ -187,7 +178,7 @@ static void on_op(void *context, const struct op *op)
 	}
 	number = idmap_put(&view->operators, op->name);
 	if (!*number) {
-		*number = 1 + add_row(view, (struct bandwidth_row){.process = view->process,
+		*number = 1 + add_row(view, (struct bandwidth_row){.process = view->input.process,
 						    .kind = ROW_OPERATOR,
 						    .device = device && device != NONE ? device - 1
 										       : NONE,

@@ -27,7 +27,6 @@ struct row {
 struct compiled_kernels_view {
 	struct view_input input;
 	struct row *rows;
-	struct process *process;
 	struct compiled_code *code; /* of the process; NULL: none */
 	double total_ns;	    /* of all kernels */
 	bool has_graphs;
@@ -39,7 +38,6 @@ static void begin(void *context, struct process *process)
 
 	compiled_code_destroy(view->code);
 	view->code = compiled_code_create(process);
-	view->process = process;
 }
 
 static void on_record(void *context, const struct op_record *record, const struct op_call *call,
@@ -57,7 +55,7 @@ static void on_record(void *context, const struct op_record *record, const struc
 		return;
 	}
 	view->total_ns += (double)ns;
-	key.name = op_record_name(view->process, record);
+	key.name = op_record_name(view->input.process, record);
 	work = compiled_code_find(view->code, key.name, call ? call->py_stack : 0);
 	if (!work) {
 		return;

@@ -22,10 +22,7 @@ struct row {
 
 struct data_loading_view {
 	struct view_input input;
-	struct row *rows; /* of each process */
-	struct row *row;  /* of the current one */
-	struct process *process;
-	size_t nr_begun, nr_begun_ops;
+	struct row *rows;   /* of each process */
 	bool has_uncounted; /* steps of a loop that warm up, or outliers */
 };
 
@@ -40,18 +37,16 @@ static void init(void *state)
 	view->rows = mem_zeroed(view->input.nr_processes + 1, sizeof(*view->rows));
 }
 
-static void begin(void *context, struct process *process)
+/* The row of the process that is read. */
+static struct row *row_of(struct data_loading_view *view)
 {
-	struct data_loading_view *view = context;
-
-	(void)process;
-	view->row = &view->rows[view->nr_begun++];
+	return &view->rows[view->input.number];
 }
 
 /* CPU time counts from the start of the process: the last is all of it. */
 static void on_batch(void *context, struct process *process, const struct batch *b)
 {
-	struct row *row = ((struct data_loading_view *)context)->row;
+	struct row *row = row_of(context);
 
 	(void)process;
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
@@ -62,14 +57,6 @@ static void on_batch(void *context, struct process *process, const struct batch 
 			row->cpu_ns = ns > row->cpu_ns ? ns : row->cpu_ns;
 		}
 	}
-}
-
-static void begin_ops(void *context, struct process *process)
-{
-	struct data_loading_view *view = context;
-
-	view->process = process;
-	view->row = &view->rows[view->nr_begun_ops++];
 }
 
 /* Ranges of the user's may be around everything. */
@@ -89,17 +76,17 @@ static void on_op(void *context, const struct op *op)
 	enum op_class class = op_class(op->name, op->framework, op->scope);
 
 	if (class != OP_RANGE && class != OP_DATALOADER && is_outermost(op)) {
-		view->row->op_ns +=
-			clock_map_duration(&view->process->host_clock, op->end - op->begin);
+		row_of(view)->op_ns +=
+			clock_map_duration(&view->input.process->host_clock, op->end - op->begin);
 	}
 }
 
 static void add_counted(struct data_loading_view *view, const struct phases *phases)
 {
-	struct row *row = view->row;
+	struct row *row = row_of(view);
 	struct counted_steps counted;
 
-	counted_steps_init(&counted, view->process, false);
+	counted_steps_init(&counted, view->input.process, false);
 	for (uint32_t step = 0; step < phases->nr_steps; step++) {
 		if (counted.counts[step]) {
 			row->wait_ticks += phases->steps[step].ticks[PHASE_DATALOADER];
@@ -113,7 +100,7 @@ static void add_counted(struct data_loading_view *view, const struct phases *pha
 static void end_ops(void *context, struct process *process, const struct phases *phases)
 {
 	struct data_loading_view *view = context;
-	struct row *row = view->row;
+	struct row *row = row_of(view);
 
 	row->has_loop = phases->has_loader;
 	for (size_t i = 0; i < phases->nr_segments; i++) {
@@ -243,8 +230,8 @@ VIEW(data_loading, 420) = {
 	.title = "Data loading",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct data_loading_view),
-	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, NULL},
-	.ops = {.begin = begin_ops, .op = on_op, .end = end_ops},
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, NULL, on_batch, NULL},
+	.ops = {.op = on_op, .end = end_ops},
 	.init = init,
 	.fill = fill_table,
 	.fini = fini,

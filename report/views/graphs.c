@@ -54,8 +54,7 @@ struct graphs_view {
 	struct view_input input;
 	struct graph_row *rows;
 	size_t nr_rows, capacity;
-	struct idmap row_of; /* size_t, 1 + the index, by graph, of the current process */
-	struct process *process;
+	struct idmap row_of;  /* size_t, 1 + the index, by graph, of the current process */
 	struct idmap callers; /* struct caller by thread, of the current process */
 	/* The current launch: */
 	uint64_t correlation; /* 0: none */
@@ -71,7 +70,7 @@ static void begin(void *context, struct process *process)
 {
 	struct graphs_view *view = context;
 
-	view->process = process;
+	(void)process;
 	idmap_fini(&view->row_of);
 	idmap_init(&view->row_of, sizeof(size_t));
 	idmap_fini(&view->callers);
@@ -86,7 +85,7 @@ static size_t find_row(struct graphs_view *view, uint32_t graph)
 		view->rows =
 			array_grow(view->rows, view->nr_rows, &view->capacity, sizeof(*view->rows));
 		view->rows[view->nr_rows++] =
-			(struct graph_row){.process = view->process, .graph = graph};
+			(struct graph_row){.process = view->input.process, .graph = graph};
 		*number = view->nr_rows;
 	}
 	return *number - 1;
@@ -157,7 +156,7 @@ static void begin_launch(
 	view->row = find_row(view, record->graph);
 	view->rows[view->row].nr_launches++;
 	view->rows[view->row].calls_ns +=
-		clock_map_duration(&view->process->host_clock, call->end - call->begin);
+		clock_map_duration(&view->input.process->host_clock, call->end - call->begin);
 }
 
 static void on_call(void *context, const struct op_call *call, const struct op *op)
@@ -393,7 +392,7 @@ static void begin_parts(void *context, struct process *process)
 {
 	struct graph_operators_view *view = context;
 
-	view->process = process;
+	(void)process;
 	view->correlation = 0;
 	idmap_fini(&view->graphs);
 	idmap_init(&view->graphs, sizeof(struct launches));
@@ -406,7 +405,7 @@ static struct part_row *find_part(
 	struct part_row *row;
 
 	memset(&key, 0, sizeof(key)); /* its bytes are hashed */
-	key.process = view->process;
+	key.process = view->input.process;
 	key.graph = graph;
 	key.operator= operator;
 	HASH_FIND(hh, view->rows, &key, sizeof(key), row);

@@ -57,8 +57,7 @@ struct idle_gaps_view {
 	size_t end;	 /* behind its last; in the walk, in the order of their begins */
 	size_t found;	 /* of these, where the last search ended; mostly, so does the next one */
 	size_t shortest; /* of NR_GAPS of the current process */
-	struct process *process;
-	uint64_t until; /* GPUs work until then, as far as the scan has come */
+	uint64_t until;	 /* GPUs work until then, as far as the scan has come */
 };
 
 /* ---- the longest ---- */
@@ -99,7 +98,6 @@ static void begin_scan(void *context, struct process *process)
 	struct idle_gaps_view *view = context;
 
 	view->first = view->nr_rows;
-	view->process = process;
 	/* No step begins before that. */
 	view->until = process->nr_steps > 1
 			      ? clock_map_time(&process->host_clock, process->steps[0].tick)
@@ -111,7 +109,7 @@ static void on_activity(void *context, const struct gpu_activity *work)
 	struct idle_gaps_view *view = context;
 
 	if (work->begin > view->until && work->end > work->begin) {
-		add_gap(view, &(struct gap_row){.process = view->process,
+		add_gap(view, &(struct gap_row){.process = view->input.process,
 				      .begin = view->until,
 				      .end = work->begin});
 	}
@@ -176,7 +174,7 @@ static void on_gap(void *context, const struct budget_gap *gap)
 	size_t at = first_from(view, gap->end);
 	struct gap_row *row;
 
-	if (gap->step->place && !select_has_step(view->process, gap->step->place - 1)) {
+	if (gap->step->place && !select_has_step(view->input.process, gap->step->place - 1)) {
 		return;
 	}
 	row = next_gap(view, gap->begin, gap->end, &at);
@@ -196,7 +194,6 @@ static void begin_walk(void *context, struct process *process)
 	budget_begin(&view->budget, process, false);
 	view->budget.on_gap = on_gap;
 	view->budget.gap_context = view;
-	view->process = process;
 	view->first = 0;
 	while (view->first < view->nr_rows && view->rows[view->first].process != process) {
 		view->first++;
@@ -275,7 +272,7 @@ static void on_record(void *context, const struct op_record *record, const struc
 	budget_record(&view->budget, record, call, op);
 	while (record->is_timed && (row = next_gap(view, begin, end, &at))) {
 		if (row->end == end && is_before(row, call)) {
-			set_work(row, view->process, record, call, op);
+			set_work(row, view->input.process, record, call, op);
 		}
 	}
 }
@@ -292,8 +289,8 @@ static uint64_t overlap_of(const struct gap_row *row, uint64_t begin, uint64_t e
 static void on_call(void *context, const struct op_call *call, const struct op *op)
 {
 	struct idle_gaps_view *view = context;
-	uint64_t begin = clock_map_time(&view->process->host_clock, call->begin);
-	uint64_t end = clock_map_time(&view->process->host_clock, call->end);
+	uint64_t begin = clock_map_time(&view->input.process->host_clock, call->begin);
+	uint64_t end = clock_map_time(&view->input.process->host_clock, call->end);
 	size_t at = first_from(view, end);
 	struct gap_row *row;
 
@@ -303,7 +300,7 @@ static void on_call(void *context, const struct op_call *call, const struct op *
 
 		if (row->is_found && row->thread == call->thread && ns > row->host_call_ns) {
 			row->host_call_ns = ns;
-			row->host_call = process_call_name(view->process, call->call, NULL);
+			row->host_call = process_call_name(view->input.process, call->call, NULL);
 		}
 	}
 }
@@ -325,8 +322,8 @@ static void add_op(struct gap_row *row, const struct op *op, size_t depth, uint6
 static void on_op(void *context, const struct op *op)
 {
 	struct idle_gaps_view *view = context;
-	uint64_t begin = clock_map_time(&view->process->host_clock, op->begin);
-	uint64_t end = clock_map_time(&view->process->host_clock, op->end);
+	uint64_t begin = clock_map_time(&view->input.process->host_clock, op->begin);
+	uint64_t end = clock_map_time(&view->input.process->host_clock, op->end);
 	size_t at = first_from(view, end), depth = 0;
 	struct gap_row *row;
 

@@ -17,9 +17,8 @@ struct kernel_view {
 	struct view_input input;
 	struct keyed_stats kernels;
 	struct keyed_stats launches; /* of processes without device records */
-	struct process *process;
-	uint32_t *group_of; /* by the id of a shape, of the current process */
-	uint64_t *shape_ns; /* so long ran what had that shape */
+	uint32_t *group_of;	     /* by the id of a shape, of the current process */
+	uint64_t *shape_ns;	     /* so long ran what had that shape */
 	size_t nr_group_of;
 	struct occupancy_mean *means; /* of groups */
 	size_t nr_means;
@@ -56,7 +55,6 @@ static void begin(void *context, struct process *process)
 {
 	struct kernel_view *view = context;
 
-	view->process = process;
 	view->nr_group_of = process->shapes.nr_near;
 	view->group_of = mem_resize(view->group_of, view->nr_group_of, sizeof(*view->group_of));
 	memset(view->group_of, 0xff, view->nr_group_of * sizeof(*view->group_of));
@@ -66,7 +64,7 @@ static void begin(void *context, struct process *process)
 
 static uint32_t find_group(struct kernel_view *view, struct keyed_stats *tally, uint64_t shape)
 {
-	uint32_t name = process_shape_name(view->process, shape);
+	uint32_t name = process_shape_name(view->input.process, shape);
 	uint32_t group = keyed_stats_find(tally, name, name, 0);
 
 	if (shape < view->nr_group_of) {
@@ -147,7 +145,7 @@ static void take_graphs(struct kernel_view *view, const struct batch *batch)
 {
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {
 		uint32_t name = activity_name(
-			view->process, batch->table, 0, 0, batch->col[COL_graph_graph][i]);
+			view->input.process, batch->table, 0, 0, batch->col[COL_graph_graph][i]);
 
 		histogram_add(&view->kernels.times, keyed_stats_find(&view->kernels, name, name, 0),
 			batch->col[COL_graph_dur][i]);
@@ -157,7 +155,7 @@ static void take_graphs(struct kernel_view *view, const struct batch *batch)
 static void take_untimed(struct kernel_view *view, const struct batch *batch)
 {
 	for (uint32_t i = 0; i < batch->nr_rows; i++) {
-		if (stream_known(view->process->stream, batch->col[COL_untimed_table][i]) ==
+		if (stream_known(view->input.process->stream, batch->col[COL_untimed_table][i]) ==
 			GPROF_TABLE_kernel) {
 			uint32_t group =
 				group_of(view, &view->kernels, batch->col[COL_untimed_shape][i]);

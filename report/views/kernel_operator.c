@@ -33,7 +33,6 @@ struct row {
 struct kernel_operator_view {
 	struct view_input input;
 	struct row *rows;
-	struct process *process;
 	struct occupancy_device device; /* of the number device_id */
 	uint32_t device_id;
 	double total_ns;
@@ -44,7 +43,7 @@ static void begin(void *context, struct process *process)
 {
 	struct kernel_operator_view *view = context;
 
-	view->process = process;
+	(void)process;
 	view->device_id = UINT32_MAX;
 }
 
@@ -67,7 +66,7 @@ static uint32_t view_operator_of(
 static struct key make_key(const struct kernel_operator_view *view, const struct op_record *record,
 	const struct model_shape *shape)
 {
-	struct key key = {.name = op_record_name(view->process, record)};
+	struct key key = {.name = op_record_name(view->input.process, record)};
 
 	if (shape) {
 		memcpy(key.grid, shape->grid, sizeof(key.grid));
@@ -83,12 +82,12 @@ static struct key make_key(const struct kernel_operator_view *view, const struct
 static void add_occupancy(struct kernel_operator_view *view, struct row *row,
 	const struct op_record *record, const struct model_shape *shape)
 {
-	uint32_t device = process_place(view->process, record->place).device;
+	uint32_t device = process_place(view->input.process, record->place).device;
 	struct occupancy occupancy;
 
 	if (device != view->device_id) {
 		view->device_id = device;
-		view->device = occupancy_device(view->process, device);
+		view->device = occupancy_device(view->input.process, device);
 	}
 	if (occupancy_compute(&view->device, shape, &occupancy)) {
 		occupancy_mean_add(
@@ -108,7 +107,7 @@ static void on_record(void *context, const struct op_record *record, const struc
 		return;
 	}
 	if (record->table == GPROF_TABLE_kernel) {
-		shape = idmap_get(&view->process->shapes, record->shape);
+		shape = idmap_get(&view->input.process->shapes, record->shape);
 	}
 	key = make_key(view, record, shape);
 	key.operator= view_operator_of(record, call, op);

@@ -34,17 +34,9 @@ struct launch_latency_view {
 	struct keyed_stats tally;    /* of the delays */
 	struct launch_extra *extras; /* of the rows */
 	size_t nr_extras, capacity;
-	struct process *process;
 	struct pending pending;
 	uint64_t nr_without_call;
 };
-
-static void begin(void *context, struct process *process)
-{
-	struct launch_latency_view *view = context;
-
-	view->process = process;
-}
 
 static struct launch_extra *extra_of(struct launch_latency_view *view, uint32_t row)
 {
@@ -86,7 +78,7 @@ static void on_record(void *context, const struct op_record *record, const struc
 {
 	struct launch_latency_view *view = context;
 	struct pending *pending = &view->pending;
-	struct clock_map *clock = &view->process->host_clock;
+	struct clock_map *clock = &view->input.process->host_clock;
 
 	(void)op;
 	if (!call || !record->is_timed) {
@@ -107,8 +99,8 @@ static void on_record(void *context, const struct op_record *record, const struc
 		.end = record->end_ns,
 		.correlation = record->correlation,
 		.nr_records = 1,
-		.name = op_record_name(view->process, record),
-		.call_name = process_call_name(view->process, call->call, NULL)};
+		.name = op_record_name(view->input.process, record),
+		.call_name = process_call_name(view->input.process, call->call, NULL)};
 	if (pending->call_end < pending->call_begin) {
 		pending->call_end = pending->call_begin;
 	}
@@ -187,7 +179,7 @@ VIEW(launch_latency, 200) = {
 	.title = "Launch latency",
 	VIEW_COLUMNS(columns),
 	VIEW_KEYED_STATE(struct launch_latency_view, tally),
-	.ops = {.begin = begin, .record = on_record, .end = end},
+	.ops = {.record = on_record, .end = end},
 	.fill = fill_table,
 	.fini = fini,
 };

@@ -19,7 +19,6 @@ struct manipulation_view {
 	struct event_tree tree;
 	struct idmap bytes; /* uint64_t, by the row's number */
 	struct step_share share;
-	struct process *process;
 	bool is_gpu;
 	uint64_t nr_without_call;
 };
@@ -36,7 +35,6 @@ static void begin(void *context, struct process *process)
 {
 	struct manipulation_view *view = context;
 
-	view->process = process;
 	view->is_gpu = process_has_device_records(process, NULL);
 	step_share_begin(&view->share, process, view->input.has_all_steps);
 }
@@ -70,9 +68,10 @@ static void on_record(void *context, const struct op_record *record, const struc
 	}
 	view->nr_without_call += !call;
 	if (call && (call->table == GPROF_TABLE_api_copy || call->table == GPROF_TABLE_api_set)) {
-		cpu_ns = clock_map_duration(&view->process->host_clock, call->end - call->begin);
+		cpu_ns = clock_map_duration(
+			&view->input.process->host_clock, call->end - call->begin);
 	}
-	row = find_row(view, event_copy_name(view->process, record, call));
+	row = find_row(view, event_copy_name(view->input.process, record, call));
 	gpu_ns = record->is_timed ? record->end_ns - record->begin_ns : gpu_ns;
 	event_tree_add(&view->tree, row, cpu_ns, gpu_ns);
 	if (call) {
@@ -103,7 +102,7 @@ static void on_op(void *context, const struct op *op)
 	if (is_manipulation(op)) {
 		uint32_t row = find_row(view, op->name);
 		uint64_t cpu_ns =
-			clock_map_duration(&view->process->host_clock, op->end - op->begin);
+			clock_map_duration(&view->input.process->host_clock, op->end - op->begin);
 		uint64_t gpu_ns = view->is_gpu ? op->gpu_total_ns : UINT64_MAX;
 
 		event_tree_add(&view->tree, row, cpu_ns, gpu_ns);

@@ -19,7 +19,6 @@
 
 struct memory_view {
 	struct memory_scan scan; /* comes first: the scan's context */
-	struct process *process; /* the current one */
 	struct view_input input;
 };
 
@@ -29,14 +28,14 @@ static void begin_ops(void *context, struct process *process)
 {
 	struct memory_view *view = context;
 
+	(void)process;
 	memory_forget(&view->scan.memory);
-	view->process = process;
 }
 
 static void on_alloc(void *context, const struct op_alloc *alloc, const struct op *op)
 {
 	struct memory_view *view = context;
-	uint32_t pool = memory_place(&view->scan.memory, view->process,
+	uint32_t pool = memory_place(&view->scan.memory, view->input.process,
 		alloc->device_type % MEMORY_DRIVER, alloc->device);
 	uint64_t freed = memory_freed(&view->scan.memory, pool, alloc);
 	uint64_t peak = view->scan.memory.places[pool].pool.peak_tick;

@@ -109,13 +109,9 @@ static void draw_segments(
 	struct model_view *view, struct process *process, const struct phases *phases)
 {
 	uint64_t last = 0;
-	size_t k = 0;
 
-	while (view->input.processes[k] != process) {
-		k++;
-	}
 	buf_printf(&view->segments, "%s{\"process\": %zu, \"segments\": [",
-		view->segments.nr_bytes ? ",\n" : "", k + 1);
+		view->segments.nr_bytes ? ",\n" : "", view->input.number + 1);
 	for (size_t i = 0, nr = 0; i < phases->nr_segments; i++) {
 		const struct phase_segment *segment = &phases->segments[i];
 		uint64_t times[2] = {segment->begin, segment->end};

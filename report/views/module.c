@@ -61,8 +61,7 @@ struct recent {
 struct module_view {
 	struct view_input input;
 	struct row *rows;
-	struct idmap names; /* struct module_name by the operator's name */
-	struct process *process;
+	struct idmap names;		 /* struct module_name by the operator's name */
 	struct recent recent[NR_RECENT]; /* of the process */
 	bool has_gpu, has_places, has_flops, lacks_sizes, has_allocs, has_gpu_allocs, is_too_deep;
 };
@@ -76,7 +75,6 @@ static void begin(void *context, struct process *process)
 {
 	struct module_view *view = context;
 
-	view->process = process;
 	view->has_gpu |= op_has_any(process) && process_has_device_records(process, NULL);
 	memset(view->recent, 0, sizeof(view->recent));
 }
@@ -153,7 +151,7 @@ static struct row *row_of(struct module_view *view, const struct op *op)
 
 static void on_module(struct module_view *view, const struct op *op)
 {
-	const struct clock_map *clock = &view->process->host_clock;
+	const struct clock_map *clock = &view->input.process->host_clock;
 	uint64_t ticks = op->end - op->begin;
 	struct row *row = row_of(view, op);
 

@@ -10,7 +10,6 @@ struct nvtx_view {
 	struct view_input input;
 	struct keyed_stats tally;
 	struct ranges *ranges; /* of the current process */
-	struct process *process;
 	uint64_t nr_open, nr_unmatched;
 };
 
@@ -22,14 +21,14 @@ static void begin(void *context, struct process *process)
 {
 	struct nvtx_view *view = context;
 
-	view->process = process;
+	(void)process;
 	view->ranges = ranges_create();
 }
 
 static void on_range(void *context, const struct range *range)
 {
 	struct nvtx_view *view = context;
-	struct clock_map *clock = &view->process->host_clock;
+	struct clock_map *clock = &view->input.process->host_clock;
 	uint32_t name = range_full_name(range);
 	uint32_t row =
 		keyed_stats_find(&view->tally, (uint64_t)range->op << 32 | name, name, range->op);

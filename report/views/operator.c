@@ -37,8 +37,6 @@ struct operator_view {
 	struct row *rows;
 	struct row *recent[NR_RECENT]; /* found last, by name and shape; saves the hash */
 	struct row *by_kind[OP_KINDS]; /* found last, as op_kinds */
-	struct process *process;
-	uint32_t process_number; /* counts from 1 */
 	bool is_by_shape, is_by_name;
 	bool is_gpu; /* the current process has device records */
 	bool has_gpu, has_shapes, has_graphs, lacks_gpu_times, lacks_sizes;
@@ -51,8 +49,6 @@ static void begin(void *context, struct process *process)
 {
 	struct operator_view *view = context;
 
-	view->process = process;
-	view->process_number++;
 	view->is_by_shape = view->input.is_detailed && !view->input.is_merged;
 	view->is_by_name = !view->is_by_shape && !view->input.is_per_thread;
 	view->is_gpu = process_has_device_records(process, NULL);
@@ -95,7 +91,7 @@ static struct row *find_row_by_all(
 		key.shape = op->shape;
 	}
 	if (view->input.is_per_thread) {
-		key.process = view->process_number;
+		key.process = (uint32_t)view->input.number + 1;
 		key.thread = op->thread;
 	}
 	recent = &view->recent[(key.name + 61 * key.shape + 127 * key.thread) % NR_RECENT];
@@ -167,7 +163,7 @@ static void on_replay(void *context, const struct op *op)
 static void on_op(void *context, const struct op *op)
 {
 	struct operator_view *view = context;
-	const struct clock_map *clock = &view->process->host_clock;
+	const struct clock_map *clock = &view->input.process->host_clock;
 	uint64_t ticks = op->end - op->begin, ns = clock_map_duration(clock, ticks);
 	struct row *row = find_row(view, op);
 

@@ -35,8 +35,7 @@ struct operator_types_view {
 	struct view_input input;
 	struct row *rows;	       /* types and singles */
 	struct row *recent[NR_RECENT]; /* singles found last, by a hash of the key; or NULL */
-	struct process *process;
-	bool is_gpu; /* the current process has device records */
+	bool is_gpu;		       /* the current process has device records */
 	bool has_gpu, lacks_gpu_times;
 };
 
@@ -44,7 +43,6 @@ static void begin(void *context, struct process *process)
 {
 	struct operator_types_view *view = context;
 
-	view->process = process;
 	view->is_gpu = process_has_device_records(process, NULL);
 	if (op_has_any(process)) {
 		view->has_gpu |= view->is_gpu;
@@ -219,8 +217,8 @@ static void on_op(void *context, const struct op *op)
 	if (!is_operator(op)) {
 		return;
 	}
-	self_ns = clock_map_duration(
-		&view->process->host_clock, ticks > op->child_ticks ? ticks - op->child_ticks : 0);
+	self_ns = clock_map_duration(&view->input.process->host_clock,
+		ticks > op->child_ticks ? ticks - op->child_ticks : 0);
 	row = find_single(view, op);
 	add(row, self_ns, op);
 	add(row->of, self_ns, op);

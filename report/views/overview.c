@@ -78,7 +78,6 @@ struct part {
 struct overview_view {
 	struct overview_result result;
 	struct part *parts; /* by process */
-	size_t part;	    /* the current one, of the scan and then of the walk */
 	struct view_input input;
 	uint64_t *later_calls, *later_work;	 /* by block: the earliest begin in later blocks */
 	struct step_time events[NR_EVENT_TYPES]; /* ticks, of the walk */
@@ -99,13 +98,10 @@ static void init(void *state)
 	view->parts = mem_zeroed(view->input.nr_processes, sizeof(*view->parts));
 }
 
-static struct part *part_of(struct overview_view *view, const struct process *process)
+/* The part of the process that is read. */
+static struct part *part_of(struct overview_view *view)
 {
-	/* Each pass goes over the processes in their order, once. */
-	while (view->input.processes[view->part] != process) {
-		view->part = (view->part + 1) % view->input.nr_processes;
-	}
-	return &view->parts[view->part];
+	return &view->parts[view->input.number];
 }
 
 /* ---- the scan: calls and work ---- */
@@ -113,7 +109,7 @@ static struct part *part_of(struct overview_view *view, const struct process *pr
 static void begin(void *context, struct process *process)
 {
 	struct overview_view *view = context;
-	struct part *part = part_of(view, process);
+	struct part *part = part_of(view);
 
 	counted_steps_init(&part->counted, process, view->input.has_all_steps);
 	step_span_init(&part->ticks, process, &part->counted, false);
@@ -158,7 +154,7 @@ static bool computes(struct process *process, const struct batch *b, uint32_t i)
 
 static void take_work(struct overview_view *view, struct process *process, const struct batch *b)
 {
-	struct part *part = part_of(view, process);
+	struct part *part = part_of(view);
 	enum overview_work type = b->table == GPROF_TABLE_memcpy   ? OVERVIEW_COPY
 				  : b->table == GPROF_TABLE_memset ? OVERVIEW_SET
 								   : OVERVIEW_KERNEL;
@@ -193,7 +189,7 @@ static void take_work(struct overview_view *view, struct process *process, const
 static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
 	struct overview_view *view = context;
-	struct part *part = part_of(view, process);
+	struct part *part = part_of(view);
 
 	if (batch->table == GPROF_TABLE_untimed) {
 		view->result.nr_untimed += batch->nr_rows;
@@ -214,16 +210,11 @@ static void on_batch(void *context, struct process *process, const struct batch 
 
 /* ---- the walk: operators and phases ---- */
 
-static void begin_walk(void *context, struct process *process)
-{
-	part_of(context, process);
-}
-
 /* Ranges come by their begins, operators by their ends. */
 static void enter(void *context, const struct op *op)
 {
 	struct overview_view *view = context;
-	const struct step_span *ticks = &view->parts[view->part].ticks;
+	const struct step_span *ticks = &part_of(view)->ticks;
 	enum event_type type = event_type_of(op);
 
 	if (type == EVENT_USER_DEFINED) {
@@ -237,8 +228,8 @@ static void on_range(void *context, const struct op_range *range)
 {
 	struct overview_view *view = context;
 
-	step_time_add_backward(&view->events[EVENT_USER_DEFINED], &view->parts[view->part].ticks,
-		range->begin, range->end);
+	step_time_add_backward(
+		&view->events[EVENT_USER_DEFINED], &part_of(view)->ticks, range->begin, range->end);
 }
 
 static void add_sum(struct overview_sum *sum, struct step_time *time, const struct clock_map *clock)
@@ -278,7 +269,7 @@ static struct overview *overview_of(struct overview_view *view, const struct pha
 
 static void add_devices(struct overview_view *view, const struct overview *all, uint64_t steps_ns)
 {
-	struct part *part = &view->parts[view->part];
+	struct part *part = part_of(view);
 
 	for (size_t i = 0; i < part->nr_devices; i++) {
 		struct overview_device *row;
@@ -287,7 +278,7 @@ static void add_devices(struct overview_view *view, const struct overview *all, 
 			&view->result.capacity, sizeof(*view->result.devices));
 		row = &view->result.devices[view->result.nr_devices++];
 		*row = (struct overview_device){.of = all,
-			.process = view->input.processes[view->part],
+			.process = view->input.process,
 			.device = part->devices[i],
 			.steps_ns = steps_ns};
 		add_sum(&row->kernels, &part->kernels[i], NULL);
@@ -311,7 +302,7 @@ static uint64_t steps_of(
 static void end_walk(void *context, struct process *process, const struct phases *phases)
 {
 	struct overview_view *view = context;
-	struct part *part = part_of(view, process);
+	struct part *part = part_of(view);
 	struct overview *all = overview_of(view, phases);
 	const struct clock_map *clock = &process->host_clock;
 	uint64_t nr;
@@ -502,7 +493,7 @@ VIEW(overview, 20) = {
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct overview_view),
 	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, NULL},
-	.ops = {.begin = begin_walk, .enter = enter, .range = on_range, .end = end_walk},
+	.ops = {.enter = enter, .range = on_range, .end = end_walk},
 	.init = init,
 	.fill = fill_table,
 	.fini = fini,

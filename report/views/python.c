@@ -24,7 +24,6 @@ struct row {
 struct python_view {
 	struct view_input input;
 	struct row *rows;
-	struct process *process;
 	uint64_t nr_ops, nr_taken;
 	bool has_gpu;
 };
@@ -33,7 +32,6 @@ static void begin(void *context, struct process *process)
 {
 	struct python_view *view = context;
 
-	view->process = process;
 	if (process->py_stacks.nr) {
 		view->has_gpu |= process_has_device_records(process, NULL);
 	}
@@ -41,7 +39,7 @@ static void begin(void *context, struct process *process)
 
 static struct row *find_row(struct python_view *view, uint32_t py_stack, uint32_t op)
 {
-	struct key key = {.stack = py_stack_text(view->process, py_stack),
+	struct key key = {.stack = py_stack_text(view->input.process, py_stack),
 		.op = view->input.is_detailed ? op : 0};
 	struct row *row;
 
@@ -58,14 +56,14 @@ static void on_op(void *context, const struct op *op)
 	if (op_is_module(op->framework, op->scope)) {
 		return;
 	}
-	view->nr_ops += view->process->py_stacks.nr != 0;
+	view->nr_ops += view->input.process->py_stacks.nr != 0;
 	if (!op->py_stack) {
 		return;
 	}
 	row = find_row(view, op->py_stack, op->name);
 	row->nr_ops++;
-	row->self_ns += clock_map_duration(
-		&view->process->host_clock, ticks > op->child_ticks ? ticks - op->child_ticks : 0);
+	row->self_ns += clock_map_duration(&view->input.process->host_clock,
+		ticks > op->child_ticks ? ticks - op->child_ticks : 0);
 	view->nr_taken++;
 }
 
@@ -173,7 +171,6 @@ struct stacks_row {
 struct stacks_view {
 	struct view_input input;
 	struct stacks_row *rows;
-	struct process *process;
 	uint64_t nr_ops, nr_taken;
 	bool has_gpu;
 };
@@ -182,13 +179,13 @@ static void begin_stacks(void *context, struct process *process)
 {
 	struct stacks_view *view = context;
 
-	view->process = process;
 	view->has_gpu |= process->py_stacks.nr && process_has_device_records(process, NULL);
 }
 
 static struct stacks_row *find_stacks_row(struct stacks_view *view, const struct op *op)
 {
-	struct stacks_key key = {op_row_name(op->name), py_stack_text(view->process, op->py_stack)};
+	struct stacks_key key = {
+		op_row_name(op->name), py_stack_text(view->input.process, op->py_stack)};
 	struct stacks_row *row;
 
 	hash_put(view->rows, key, &key, row);
@@ -198,14 +195,14 @@ static struct stacks_row *find_stacks_row(struct stacks_view *view, const struct
 static void on_stacked_op(void *context, const struct op *op)
 {
 	struct stacks_view *view = context;
-	const struct clock_map *clock = &view->process->host_clock;
+	const struct clock_map *clock = &view->input.process->host_clock;
 	uint64_t ticks = op->end - op->begin;
 	struct stacks_row *row;
 
 	if (op_is_module(op->framework, op->scope)) {
 		return;
 	}
-	view->nr_ops += view->process->py_stacks.nr != 0;
+	view->nr_ops += view->input.process->py_stacks.nr != 0;
 	if (!op->py_stack) {
 		return;
 	}

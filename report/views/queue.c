@@ -29,7 +29,6 @@ struct queue_depth_view {
 	struct view_input input;
 	struct queue_depth_row *rows;
 	size_t nr_rows, capacity;
-	struct process *process;
 	struct idmap row_of; /* uint32_t, 1 + the row, by the place, of the current process */
 	uint64_t nr_without_call;
 };
@@ -38,7 +37,7 @@ static void begin(void *context, struct process *process)
 {
 	struct queue_depth_view *view = context;
 
-	view->process = process;
+	(void)process;
 	idmap_init(&view->row_of, sizeof(uint32_t));
 }
 
@@ -53,7 +52,7 @@ static struct queue_depth_row *row_of(struct queue_depth_view *view, uint32_t pl
 	view->rows = array_grow(view->rows, view->nr_rows, &view->capacity, sizeof(*view->rows));
 	row = &view->rows[view->nr_rows++];
 	*row = (struct queue_depth_row){
-		.process = view->process, .place = process_place(view->process, place)};
+		.process = view->input.process, .place = process_place(view->input.process, place)};
 	*number = (uint32_t)view->nr_rows;
 	return row;
 }
@@ -88,8 +87,8 @@ static void on_record(void *context, const struct op_record *record, const struc
 	}
 	put_pending(row);
 	row->pending = (struct pending){.correlation = record->correlation,
-		.call_begin = clock_map_time(&view->process->host_clock, call->begin),
-		.call_end = clock_map_time(&view->process->host_clock, call->end),
+		.call_begin = clock_map_time(&view->input.process->host_clock, call->begin),
+		.call_end = clock_map_time(&view->input.process->host_clock, call->end),
 		.begin = record->begin_ns};
 }
 

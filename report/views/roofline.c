@@ -39,7 +39,6 @@ struct row {
 struct roofline_view {
 	struct view_input input;
 	struct row *rows;
-	struct process *process;
 	struct gpu_peak peak;
 	/* The kernel that an operator launched last, if it launched one. */
 	const struct op *op;
@@ -53,7 +52,6 @@ static void begin(void *context, struct process *process)
 {
 	struct roofline_view *view = context;
 
-	view->process = process;
 	view->peak = gpu_peak_common(process);
 	view->op = NULL;
 }
@@ -67,7 +65,7 @@ static void on_record(void *context, const struct op_record *record, const struc
 	if (op && record->table == GPROF_TABLE_kernel) {
 		view->op = op;
 		view->op_begin = op->begin;
-		view->kernel = process_shape_name(view->process, record->shape);
+		view->kernel = process_shape_name(view->input.process, record->shape);
 	}
 }
 

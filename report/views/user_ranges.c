@@ -35,7 +35,6 @@ struct row {
 struct user_view {
 	struct row *rows;
 	struct ranges *ranges;
-	struct process *process;
 	struct view_input input;
 	struct step_share share;
 	uint32_t nr_rows;
@@ -58,7 +57,7 @@ static struct row *find_row(struct user_view *view, enum source source, uint32_t
 	}
 	key.op = op && view->input.is_detailed ? op->name : 0;
 	for (uint32_t i = 0; view->input.is_per_thread && !key.process; i++) {
-		key.process = view->input.processes[i] == view->process ? i + 1 : 0;
+		key.process = view->input.processes[i] == view->input.process ? i + 1 : 0;
 		key.thread = thread;
 	}
 	HASH_FIND(hh, view->rows, &key, sizeof(key), row);
@@ -73,7 +72,7 @@ static struct row *find_row(struct user_view *view, enum source source, uint32_t
 
 static uint64_t add_time(struct user_view *view, struct row *row, uint64_t begin, uint64_t end)
 {
-	uint64_t ns = clock_map_duration(&view->process->host_clock, end - begin);
+	uint64_t ns = clock_map_duration(&view->input.process->host_clock, end - begin);
 
 	min_max_sum_add(&row->times, ns);
 	return ns;
@@ -98,7 +97,7 @@ static void begin_nvtx(void *context, struct process *process)
 {
 	struct user_view *view = context;
 
-	view->process = process;
+	(void)process;
 	view->ranges = ranges_create();
 }
 
@@ -135,7 +134,6 @@ static void begin_walk(void *context, struct process *process)
 {
 	struct user_view *view = context;
 
-	view->process = process;
 	view->is_gpu = process_has_device_records(process, NULL);
 	step_share_begin(&view->share, process, view->input.has_all_steps);
 }
