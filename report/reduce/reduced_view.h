@@ -96,7 +96,9 @@ const char *reduced_name_title(enum reduced_view view);
 unsigned int reduced_name_columns(enum reduced_view view, struct table_column *columns);
 void reduced_name_fill(const struct reduced_key *key, struct table_cell *cells);
 
-/* Of a struct reduced_row: the processes that have it, and those that spent least and most in it.
+/*
+ * Columns of a struct reduced_row: the processes that have it, and those that spent least and most
+ * in it.
  */
 #define REDUCED_SPREAD                                                                           \
 	TABLE_COLUMN(                                                                            \

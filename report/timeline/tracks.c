@@ -150,7 +150,7 @@ static void keep_flow(struct tracks *tracks, const struct slice *flow)
 	tracks->flows[tracks->nr_flows++] = (struct flow_end){flow->row, flow->value};
 }
 
-/* Of the members that the sort did not keep, arguments need the times and the place. */
+/* The sort did not keep all members; arguments need the times and the place. */
 static void restore(
 	const struct tracks *tracks, const struct track_slice *event, struct slice *slice)
 {

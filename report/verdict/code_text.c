@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sums the samples of all processes that count. Too few samples, or too small a share, name
+ * nothing.
+ */
 #include "report/verdict/code_text.h"
 
 #include <stddef.h>

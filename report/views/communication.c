@@ -142,7 +142,7 @@ static void fill_keys(uint32_t kind, uint32_t name, struct table_cell *cells)
 	TABLE_FILL(keys, &row, cells);
 }
 
-/* Of a row with members calls, bytes and time_ns. */
+/* The row has members calls, bytes and time_ns. */
 #define SIZE_COLUMNS(row)                                                                \
 	TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(row, calls)),           \
 		TABLE_COLUMN("bytes", "Size", TABLE_SIZE, .is_wide_only = true,          \
@@ -151,7 +151,7 @@ static void fill_keys(uint32_t kind, uint32_t name, struct table_cell *cells)
 			.help = "bytes per call", TABLE_MEAN(row, bytes, calls)),        \
 		TABLE_COLUMN("time_ns", "Kernels", TABLE_TIME,                           \
 			.help = "sum over the kernels of all ranks", TABLE_MEMBER(row, time_ns))
-/* Of a row with members algbw and busbw. */
+/* The row has members algbw and busbw. */
 #define RATE_COLUMNS(row)                                                                   \
 	TABLE_COLUMN("algbw_bytes_per_s", "Algbw", TABLE_RATE, .is_minor = true,            \
 		.help = "algorithm bandwidth, as in nccl-tests", TABLE_MEMBER(row, algbw)), \

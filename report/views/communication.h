@@ -20,7 +20,7 @@ const struct nccl_ops *communication_ops(const struct communication_view *view);
 /* Puts the times of all operations on one clock, the first time. */
 const struct nccl_match *communication_match(struct communication_view *view);
 
-/* Of a row with a member `inside`, a struct nccl_inside. */
+/* The row has a member `inside`, a struct nccl_inside. */
 #define HOW_COLUMNS(row)                                                                          \
 	TABLE_COLUMN("algorithm", "Algorithm", TABLE_TEXT,                                        \
 		.help = "NCCL's algorithm, from its profiler plugin: ring, tree, NVLS ...",       \
