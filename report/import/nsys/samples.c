@@ -34,15 +34,10 @@ struct stack {
 	UT_hash_handle hh;
 };
 
-/* A text of the stream for the unresolved frames of a module. */
-struct unresolved {
-	uint32_t name;
-};
-
 struct nsys_samples {
 	struct idmap stacks_of;	 /* uint32_t by the id of a sample */
 	struct idmap files;	 /* uint32_t, by the module's string; set where it has a row */
-	struct idmap unresolved; /* struct unresolved by the module's string */
+	struct idmap unresolved; /* uint32_t: the name of its unresolved frames, by the same */
 	struct stack *stacks;
 	uint32_t nr_stacks;
 	uint64_t period_ns;
@@ -77,8 +72,11 @@ static void take_time(struct nsys_trace *trace, const struct nsys_query *query, 
 	*last = tick;
 }
 
-/* The export does not say it: it is the median time between samples of one thread. */
-static uint64_t find_period(struct nsys_trace *trace)
+/*
+ * The export does not say it: it is the median time between samples of one thread; 0: no thread has
+ * two. Returns whether there are samples.
+ */
+static bool find_period(struct nsys_trace *trace)
 {
 	static const char *const columns[] = {"start", "globalTid"};
 	const struct nsys_query_want want = {.table = "COMPOSITE_EVENTS",
@@ -87,17 +85,18 @@ static uint64_t find_period(struct nsys_trace *trace)
 		.key = "globalTid",
 		.order = "1"};
 	struct gaps gaps = {0};
-	uint64_t period_ns = 0;
+	bool has_samples;
 
 	idmap_init(&gaps.last, sizeof(uint64_t));
 	nsys_table_read(trace, &want, take_time, &gaps);
 	if (gaps.nr) {
 		qsort(gaps.ns, gaps.nr, sizeof(*gaps.ns), by_u64);
-		period_ns = gaps.ns[gaps.nr / 2];
+		trace->samples->period_ns = gaps.ns[gaps.nr / 2];
 	}
+	has_samples = gaps.last.nr > 0;
 	free(gaps.ns);
 	idmap_fini(&gaps.last);
-	return period_ns;
+	return has_samples;
 }
 
 /* ---- stacks ---- */
@@ -161,18 +160,18 @@ static void end_sample(struct nsys_trace *trace)
 static uint32_t unresolved_name(
 	struct nsys_trace *trace, uint32_t module, const char *path, size_t nr_path)
 {
-	struct unresolved *unresolved = idmap_put(&trace->samples->unresolved, module);
+	uint32_t *name = idmap_put(&trace->samples->unresolved, module);
 	const char *slash = path ? memrchr(path, '/', nr_path) : NULL;
 	struct buf text = {0};
 
-	if (!unresolved->name) {
+	if (!*name) {
 		buf_add(&text, slash ? slash + 1 : path,
 			slash ? (size_t)(path + nr_path - slash - 1) : nr_path);
 		buf_text(&text, text.nr_bytes ? " (unresolved)" : "(unresolved)");
-		unresolved->name = import_out_string(trace->out, text.bytes, text.nr_bytes);
+		*name = import_out_string(trace->out, text.bytes, text.nr_bytes);
 		buf_fini(&text);
 	}
-	return unresolved->name;
+	return *name;
 }
 
 enum { ID, DEPTH, SYMBOL, MODULE, ADDRESS, UNRESOLVED, KERNEL_MODE };
@@ -222,9 +221,8 @@ void nsys_samples_read(struct nsys_trace *trace)
 	trace->samples = mem_zeroed(1, sizeof(*trace->samples));
 	idmap_init(&trace->samples->stacks_of, sizeof(uint32_t));
 	idmap_init(&trace->samples->files, sizeof(uint32_t));
-	idmap_init(&trace->samples->unresolved, sizeof(struct unresolved));
-	trace->samples->period_ns = find_period(trace);
-	if (!trace->samples->period_ns) {
+	idmap_init(&trace->samples->unresolved, sizeof(uint32_t));
+	if (!find_period(trace)) {
 		return;
 	}
 	snprintf(where, sizeof(where),
