@@ -90,8 +90,10 @@ static size_t create_states(const struct view_input *input, const struct view_cl
 	return nr;
 }
 
-/* One order of what is selected, and one of everything; behind them the scan that tells views of
- * the current process. */
+/*
+ * One order is for what is selected, one for everything. Behind them comes the scan that tells
+ * views the current process.
+ */
 #define NR_ORDERS      2u
 #define NR_FIRST_SCANS (NR_ORDERS + 1u)
 

@@ -121,7 +121,8 @@ static void fill_table(void *state, struct table *table)
 		"Times are estimates: %" PRIu64
 		" samples, each of which stands for %.1f ms of CPU time%s.%s",
 		view->nr, (double)view->ns / (double)view->nr / 1e6,
-		!view->nr_user		    ? ", including the kernel's"
+		view->nr_of_trace	    ? ""
+		: !view->nr_user	    ? ", including the kernel's"
 		: view->nr_user == view->nr ? " in user mode"
 					    : ", of some processes in user mode alone",
 		view->nr_of_trace < view->nr ? " Callers are known where code has frame pointers."

@@ -71,7 +71,7 @@ double keyed_stats_total_ns(const struct keyed_stats *stats);
  * table_add).
  */
 struct keyed_stats_times {
-	double share_pct; /* of the total that the caller gives */
+	double share_pct; /* total_ns as a share of the caller's total */
 	uint64_t total_ns, calls;
 	double avg_ns, median_ns;
 	uint64_t p99_ns, min_ns, max_ns;

@@ -3,7 +3,8 @@
  * CPU samples of an export: COMPOSITE_EVENTS has when a thread was sampled, SAMPLING_CALLCHAINS the
  * frames of the sample with that id, the innermost at depth 0. Frames become the stacks of our
  * format before the events are read, so that a sample only looks up its stack. A frame is of a
- * function, not of an address, as functions are all that the export names.
+ * function, not of an address, as functions are all that the export names. Whether samples also
+ * stand for time in the kernel is unknown: few are there, although threads ran there for long.
  */
 #include "report/import/nsys/trace.h"
 
@@ -41,8 +42,7 @@ struct nsys_samples {
 	struct stack *stacks;
 	uint32_t nr_stacks;
 	uint64_t period_ns;
-	bool has_kernel;
-	struct frame frames[MAX_FRAMES]; /* of the sample that is read, innermost first */
+	struct frame frames[MAX_FRAMES]; /* the current sample's, innermost first */
 	size_t nr_frames;
 	uint64_t sample;
 };
@@ -174,10 +174,10 @@ static uint32_t unresolved_name(
 	return *name;
 }
 
-enum { ID, DEPTH, SYMBOL, MODULE, ADDRESS, UNRESOLVED, KERNEL_MODE };
+enum { ID, DEPTH, SYMBOL, MODULE, ADDRESS, UNRESOLVED };
 
 static const char *const frame_columns[] = {
-	"id", "stackDepth", "symbol", "module", "originalIP", "unresolved", "kernelMode"};
+	"id", "stackDepth", "symbol", "module", "originalIP", "unresolved"};
 
 static void take_frame(struct nsys_trace *trace, const struct nsys_query *query, void *context)
 {
@@ -195,7 +195,6 @@ static void take_frame(struct nsys_trace *trace, const struct nsys_query *query,
 	if (!frame.address || samples->nr_frames == MAX_FRAMES) {
 		return; /* a remark of nsys, as "[Broken backtraces]", or too deep */
 	}
-	samples->has_kernel |= !samples->nr_frames && nsys_query_u64(query, KERNEL_MODE, 0) != 0;
 	frame.name = nsys_string(trace, query, SYMBOL);
 	if (!frame.name || nsys_query_u64(query, UNRESOLVED, 0)) {
 		size_t nr_bytes = 0;
@@ -230,8 +229,6 @@ void nsys_samples_read(struct nsys_trace *trace)
 		NSYS_PROCESS_SHIFT, (unsigned long long)trace->process);
 	nsys_table_read(trace, &want, take_frame, NULL);
 	end_sample(trace);
-	import_out_fact(
-		trace->out, "cpu_samples.has_kernel", trace->samples->has_kernel ? "1" : "0", 1);
 }
 
 /* ---- samples ---- */
