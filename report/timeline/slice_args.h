@@ -101,7 +101,7 @@ struct arg {
 	};
 };
 
-/* No slice has more: a copy between GPUs has 15 at most, the shape of a launch 12. */
+/* No slice has more: a copy between GPUs has 14 at most, the shape of a launch 12. */
 #define SLICE_ARGS 16u
 
 struct slice_args {
