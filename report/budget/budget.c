@@ -478,12 +478,16 @@ static struct call_top *top_of(struct budget *budget, enum host_state state)
 
 /*
  * Calls of the operating system in which other threads wait do not keep the GPU idle
- * (host_states.c), and most of them are longer.
+ * (host_states.c), and most of them are longer. Nor do those within a call of CUDA or an operator,
+ * which has that time.
  */
 static bool owns_gaps(const struct budget *budget, enum host_state state, unsigned int slot)
 {
-	return state != HOST_OS || budget->host.slots[slot].is_launching ||
-	       (budget->host.loop_thread && !host_states_waits_for_work(&budget->host, slot));
+	return state != HOST_OS ||
+	       ((budget->host.slots[slot].is_launching ||
+			(budget->host.loop_thread &&
+				!host_states_waits_for_work(&budget->host, slot))) &&
+		       !host_states_hides(&budget->host, slot, budget->call.begin));
 }
 
 /*

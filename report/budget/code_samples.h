@@ -21,6 +21,7 @@ enum code_part {
 	CODE_USER,	 /* the thread did nothing that is recorded, but for ranges of the user */
 	CODE_AFTER_WAIT, /* the same, in a gap that a wait opened */
 	CODE_LOADER,	 /* in the data loader */
+	CODE_OS,	 /* in calls of the operating system that were recorded */
 	CODE_GIL,	 /* who holds Python's lock while the thread waits for it */
 	NR_CODE_PARTS,
 };

@@ -47,6 +47,7 @@ unsigned int host_states_launching(struct host_states *states, uint32_t thread)
 		if (!states->slots[i].is_launching) {
 			slot = i;
 			states->slots[i].thread = thread;
+			states->slots[i].hidden_from = 0;
 		}
 	}
 	states->slots[slot].is_launching = true;
@@ -191,8 +192,12 @@ static void open_samples(
 {
 	if (state == HOST_GIL) {
 		code_samples_open(code, CODE_GIL, begin, end);
-	} else if (state == HOST_LOADER || state >= HOST_RANGE) {
-		code_samples_open(code, state == HOST_LOADER ? CODE_LOADER : CODE_USER, begin, end);
+	} else if (state == HOST_LOADER || state >= HOST_OS) {
+		code_samples_open(code,
+			state == HOST_LOADER ? CODE_LOADER
+			: state == HOST_OS   ? CODE_OS
+					     : CODE_USER,
+			begin, end);
 	}
 }
 

@@ -55,6 +55,8 @@ struct host_states {
 		uint32_t thread;
 		bool is_launching;
 		uint16_t used; /* bits of enum host_state */
+		/* The earliest begin of what hides calls of the operating system; 0: nothing yet */
+		uint64_t hidden_from;
 		struct interval_queue queues[NR_HOST_STATES];
 	} slots[HOST_THREADS];
 	unsigned int nr; /* of slots that have a thread */
@@ -97,8 +99,25 @@ static inline size_t host_states_push(struct host_states *states, unsigned int s
 	struct interval_queue *queue = &states->slots[slot].queues[state];
 
 	states->slots[slot].used |= (uint16_t)(1u << state);
+	if (state < HOST_OS &&
+		(!states->slots[slot].hidden_from || begin < states->slots[slot].hidden_from)) {
+		states->slots[slot].hidden_from = begin;
+	}
 	interval_queue_push(queue, begin, end);
 	return queue->strays.nr;
+}
+
+/*
+ * Is a call of the operating system that begins then within what was pushed: a call of CUDA, an
+ * operator, a loader? All that ends later has been pushed by then. The slot that threads share
+ * cannot tell.
+ */
+static inline bool host_states_hides(
+	const struct host_states *states, unsigned int slot, uint64_t begin)
+{
+	uint64_t from = states->slots[slot].hidden_from;
+
+	return slot != HOST_OTHERS && from && from <= begin;
 }
 
 /* Do more than `most` intervals of a state wait out of order? */

@@ -145,7 +145,10 @@ static struct wait_found find_waits(const struct verdict *verdict,
 /* Has the cause a part whose code a sentence may name? */
 static bool has_part(enum verdict_cause cause, enum code_part *part)
 {
-	*part = cause == VERDICT_LOADER ? CODE_LOADER : cause == VERDICT_GIL ? CODE_GIL : CODE_USER;
+	*part = cause == VERDICT_LOADER ? CODE_LOADER
+		: cause == VERDICT_GIL	? CODE_GIL
+		: cause == VERDICT_OS	? CODE_OS
+					: CODE_USER;
 	return *part != CODE_USER || cause == VERDICT_USER;
 }
 

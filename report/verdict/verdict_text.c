@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "report/model/device_records.h"
+#include "report/model/os_kind.h"
 #include "report/model/py_stack.h"
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
@@ -293,6 +294,14 @@ static bool names_waits(const struct verdict *verdict, const struct code_words *
 	return words->waits.has_place && !verdict->is_in_operators;
 }
 
+static void add_waits(
+	const struct verdict *verdict, const struct code_words *words, struct buf *out)
+{
+	buf_printf(out, "The %s waits",
+		verdict->figures.has_gpu ? "GPU waits while the loop" : "loop");
+	wait_add(&words->waits.sums, &words->form, "", out);
+}
+
 /* Without operators nobody knows whether a framework or the program itself was at work. */
 static void add_user(const struct verdict *verdict, const struct verdict_finding *finding,
 	const struct code_words *words, const struct cost_place *place, struct buf *out)
@@ -304,9 +313,7 @@ static void add_user(const struct verdict *verdict, const struct verdict_finding
 	} else if (names_waits(verdict, words) && words->waits.is_for_gil) {
 		add_gil(verdict, &words->holders, &words->form, out);
 	} else if (names_waits(verdict, words)) {
-		buf_printf(out, "The %s waits",
-			verdict->figures.has_gpu ? "GPU waits while the loop" : "loop");
-		wait_add(&words->waits.sums, &words->form, "", out);
+		add_waits(verdict, words, out);
 	} else if (words->code.has_place) {
 		buf_printf(out, "The %s %s", what,
 			words->code.top[0].is_python	 ? "Python code"
@@ -329,20 +336,48 @@ static void add_user(const struct verdict *verdict, const struct verdict_finding
 	}
 }
 
+static const char *wait_change(const struct wait_found *waits)
+{
+	return waits->is_for_gil				   ? "using processes"
+	       : waits->is_at_line && waits->sums.top[0].key.place ? "waiting less there"
+								   : "waiting less";
+}
+
 static const char *user_change(const struct verdict *verdict, const struct code_words *words)
 {
 	const struct code_found *code = &words->code;
 
 	if (names_waits(verdict, words)) {
-		bool is_there = words->waits.is_at_line && words->waits.sums.top[0].key.place;
-
-		return words->waits.is_for_gil ? "using processes"
-		       : is_there	       ? "waiting less there"
-					       : "waiting less";
+		return wait_change(&words->waits);
 	}
 	return code->is_waiting && code->has_kernel && !verdict->is_in_operators
 		       ? "waiting less"
 		       : "doing less there";
+}
+
+/* The line says more than the call, of which the sentence has a share if nothing else is known. */
+static void add_os(const struct verdict *verdict, const struct verdict_finding *finding,
+	const struct code_words *words, const struct cost_place *place, struct buf *out)
+{
+	if (words->waits.has_place) {
+		add_waits(verdict, words, out);
+		return;
+	}
+	buf_text(out, verdict->figures.has_gpu ? "The GPU waits for OS calls"
+					       : "The loop spends time in OS calls");
+	cost_place_add(place, finding, out);
+}
+
+/* Another thread may read and write instead; it does not help to have it sleep, or take a lock. */
+static const char *os_change(const struct code_words *words, const struct cost_place *place)
+{
+	unsigned int kind = os_kind_of(place->name);
+
+	if (words->waits.has_place) {
+		return wait_change(&words->waits);
+	}
+	return os_kind_waits(kind) || kind == GPROF_OS_PROCESS ? "waiting less"
+							       : "a thread of their own";
 }
 
 /* What keeps the loop from a CPU: a limit of its container, or whatever uses most CPU time. */
@@ -502,11 +537,8 @@ static void add_sentence(const struct verdict *verdict, const struct verdict_fin
 		add_change(verdict, finding, "compiling once", out);
 		return;
 	case VERDICT_OS:
-		buf_text(out, verdict->figures.has_gpu
-				      ? "The GPU waits while the launching thread is in OS calls"
-				      : "The loop spends time in OS calls");
-		cost_place_add(place, finding, out);
-		add_change(verdict, finding, "making them earlier or in another thread", out);
+		add_os(verdict, finding, words, place, out);
+		add_change(verdict, finding, os_change(words, place), out);
 		return;
 	case VERDICT_READBACK:
 		buf_text(out, "The GPU is idle after the host waited for it");

@@ -194,6 +194,7 @@ static void add_polls(struct made *made, uint64_t begin)
 	for (uint32_t thread = 2; thread < 2 * HOST_THREADS; thread++) {
 		gen_os_call(made->gen, "poll", thread, begin + 10, begin + 990);
 	}
+	gen_os_call(made->gen, "nanosleep", 1, begin + 110, begin + 390); /* in the operator */
 	gen_os_call(made->gen, "poll", 1, begin + 500, begin + 600);
 }
 
@@ -262,6 +263,36 @@ START_TEST(waits_for_the_lock_keep_the_gpu_idle)
 	gen_close(made.gen, "exit");
 	table = tables_of(&view_budget, made.path, false);
 	ck_assert_double_eq(part(table, "Idle: Python's lock", "total_ns"), 200);
+	table_destroy(table);
+}
+END_TEST
+
+/* A call of CUDA or an operator that contains calls of the system has their time. */
+START_TEST(calls_of_the_system_in_other_calls_keep_no_gpu_idle)
+{
+	struct made made = made_open("os_gpu.gprof");
+	uint32_t shape = made_shape(&made, "k", 1, 32, 16, 0);
+	struct table *table;
+	size_t row;
+
+	made_step(&made, 100, 0);
+	made_step(&made, 1000, 1);
+	made_step(&made, 2000, 2);
+	made_step(&made, 3000, 3);
+	made_launch(&made, shape, 1050, 10, 1060, 1100);
+	gen_os_call(made.gen, "poll", 1, 1130, 1390);
+	add_call(&made, 1120, 1400);
+	gen_os_call(made.gen, "fsync", 1, 1500, 1600);
+	gen_os_call(made.gen, "read", 1, 1620, 1780);
+	made_op(&made, "aten::add", 1610, 1800, 0);
+	made_launch(&made, shape, 1880, 10, 1900, 1950);
+	made_launch(&made, shape, 2100, 10, 2120, 2200);
+	gen_close(made.gen, "exit");
+	table = tables_of(&view_budget, made.path, false);
+	ck_assert_double_eq(part(table, "Idle: OS calls", "total_ns"), 100);
+	row = tables_find(table, "part", "Idle: OS calls", 0);
+	ck_assert_str_eq(tables_cell(table, row, "longest")->text, "fsync");
+	ck_assert_double_eq(cell(table, row, "longest_pct"), 100);
 	table_destroy(table);
 }
 END_TEST
@@ -555,6 +586,6 @@ END_TEST
 UNIT_SUITE("report/budget", a_step_that_kernels_cover_wholly_sums_to_itself,
 	each_moment_counts_for_the_first_that_covers_it, a_collection_is_a_part_wherever_it_lies,
 	calls_of_the_system_are_those_of_the_loop, waits_for_the_lock_are_those_of_the_loop,
-	waits_for_the_lock_keep_the_gpu_idle, a_gap_is_of_what_takes_most_of_it,
-	calls_that_share_a_gap_divide_its_time, random_steps_are_as_painted,
-	without_steps_all_of_it_is_one)
+	waits_for_the_lock_keep_the_gpu_idle, calls_of_the_system_in_other_calls_keep_no_gpu_idle,
+	a_gap_is_of_what_takes_most_of_it, calls_that_share_a_gap_divide_its_time,
+	random_steps_are_as_painted, without_steps_all_of_it_is_one)

@@ -25,7 +25,8 @@ struct waits {
 	uint32_t nr_waits, nr_cpu; /* samples in a step, of 1 ms each */
 	uint32_t nr_elsewhere;	   /* the last of nr_waits, at another line */
 	bool has_gpu;
-	const char *op; /* for the rest; NULL: the loader's */
+	const char *op;	     /* for the rest; NULL: the loader's */
+	const char *os_call; /* which the same time is of; NULL: such calls were not recorded */
 	uint32_t holder_stack;
 };
 
@@ -114,6 +115,9 @@ static const char *recorded(const char *name, const struct waits *waits)
 		}
 		if (waits->op) {
 			made_op(&made, waits->op, at + MS + 20000, at + 9 * MS, 0);
+		}
+		if (waits->os_call) {
+			gen_os_call(made.gen, waits->os_call, 1, at + MS + 20000, at + 9 * MS);
 		}
 		add_samples(&made, waits, step, at);
 		if (waits->has_gpu) {
@@ -219,6 +223,31 @@ START_TEST(a_loop_that_loads_data_waits_in_it)
 	says(&waits, "loader", "The GPU waits while the loop loads data, waiting at train.py(41)");
 	waits.op = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
 	says(&waits, "loader", "The GPU waits for the data loader; ");
+}
+END_TEST
+
+/* Calls of the system that were recorded are a cause of their own, at the same line. */
+START_TEST(the_line_of_recorded_calls_is_named)
+{
+	struct waits waits = {GPROF_OS_WAIT, STEP, "futex", .nr_waits = 8, .os_call = "sem_wait"};
+
+	says(&waits, "os_calls",
+		"The loop waits, 100.0 % of its waits at train.py(12): step, for a lock or a "
+		"thread; waiting less there can save at most ");
+	waits.has_gpu = true;
+	says(&waits, "os_calls",
+		"The GPU waits while the loop waits at train.py(12): step, for a lock or a "
+		"thread; ");
+	/* Without samples the call is all that is known. */
+	waits.nr_waits = 0;
+	says(&waits, "os_calls",
+		"The GPU waits for OS calls, 100.0 % of that in sem_wait; waiting "
+		"less can save at most ");
+	waits.has_gpu = false;
+	waits.os_call = "fsync";
+	says(&waits, "os_calls",
+		"The loop spends time in OS calls, 100.0 % of that in fsync; a thread of their own "
+		"can save at most ");
 }
 END_TEST
 
@@ -372,7 +401,8 @@ START_TEST(lines_have_their_callers_and_what_they_wait_for)
 END_TEST
 
 UNIT_SUITE("report/waits", the_line_of_each_kind_of_wait_is_named,
-	a_loop_that_loads_data_waits_in_it, waits_that_are_not_most_of_the_time_are_not_named,
+	a_loop_that_loads_data_waits_in_it, the_line_of_recorded_calls_is_named,
+	waits_that_are_not_most_of_the_time_are_not_named,
 	a_line_with_part_of_the_waits_keeps_its_share, waits_whose_frames_are_unknown_name_no_line,
 	a_line_that_reads_from_many_places_names_none, places_have_all_lines,
 	places_have_who_holds_the_lock, lines_have_their_callers_and_what_they_wait_for)

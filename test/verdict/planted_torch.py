@@ -5,7 +5,7 @@ A training on the CPU by PyTorch with one trouble: planted_torch.py CAUSE [INIT-
     loader10, loader60   the loader has no workers, and takes about so many percent of the step for a batch
     workers              the loader has two workers, which sleep for twice as long as the step takes
     storage, slow        the same, and they read from a slow file instead, whose calls of the system are recorded, or not
-    disk                 the same, and they read files of a slow file system, in the folder PLANTED_FILES
+    disk, mapped         the same, and they read files of a slow file system, in the folder PLANTED_FILES, or map them
     decode, decoded      the loader has one worker, or two, which compute for 1.5 times as long as the step takes
     stages, fetched      the loader has one worker, which waits for each sample and then computes for longer, or just waits
     code                 Python works and waits between operators, in a range named "tokenize"
@@ -13,6 +13,7 @@ A training on the CPU by PyTorch with one trouble: planted_torch.py CAUSE [INIT-
                          Python's lock away
     recompile            torch.compile compiles in every step: ranges that its versions mark, for versions without it
     gc, storm            Python collects garbage between operators, among half a million objects, or 100,000
+    convoy               the loop takes a lock for each of 10 entries of its log; threads that write long entries hold it mostly
     log                  the loop writes to a file and waits until it is on the disk, and for whatever else its log waits for
     straggler, even      one of two ranks (RANK) that communicate by gloo at INIT-METHOD; rank 1 sleeps in its loop, or none does
     none                 none of these
@@ -25,6 +26,7 @@ In all but the last three that operator sleeps instead, so that a busy machine c
 """
 import gc
 import json
+import mmap
 import multiprocessing
 import os
 import statistics
@@ -43,13 +45,14 @@ STEPS, BATCH = 12, 4
 MEASURED = slice(4, 11)
 WORK_S, CODE_S, LOG_S, LATE_S = 0.2, 0.1, 0.1, 0.2
 COMPILE_S = 0.15
-LOADER_S = {"loader10": 0.0224, "loader60": 0.3, "workers": 0.8, "storage": 0.8, "slow": 0.8, "disk": 0.8, "stages": 0.24, "fetched": 0.24}
+LOADER_S = {"loader10": 0.0224, "loader60": 0.3, "workers": 0.8, "storage": 0.8, "slow": 0.8, "disk": 0.8, "mapped": 0.8, "stages": 0.24, "fetched": 0.24}
 DECODE_S = {"decode": 0.3, "decoded": 0.3, "stages": 0.36}
-WORKERS = {"workers": 2, "storage": 2, "slow": 2, "disk": 2, "decode": 1, "decoded": 2, "stages": 1, "fetched": 1}
+WORKERS = {"workers": 2, "storage": 2, "slow": 2, "disk": 2, "mapped": 2, "decode": 1, "decoded": 2, "stages": 1, "fetched": 1}
 WORDS, PRODUCTS = 10_000, 32
 CROWD, CROWDED_NS = 2 * os.cpu_count(), 100_000_000
 PARSERS = {"gil": (threading.Thread, threading.Event()), "process": (multiprocessing.Process, multiprocessing.Event())}
 POLLS = 20
+WRITERS, ENTRIES, ENTRY_S = 2, 5, 0.01
 OBJECTS = {"gc": 500_000, "storm": 100_000}
 
 cause = sys.argv[1]
@@ -58,6 +61,7 @@ torch.manual_seed(1)
 torch.set_num_threads(1)
 matrix = torch.ones(128, 128)
 log = tempfile.TemporaryFile(buffering=0)
+lock, are_over = threading.Lock(), threading.Event()
 objects = [[] for _ in range(OBJECTS.get(cause, 0))]
 
 
@@ -81,9 +85,9 @@ class Batches(Dataset):
     def __getitem__(self, i):
         if cause in ("storage", "slow"):
             os.read(slow, 1)
-        elif cause == "disk":
+        elif cause in ("disk", "mapped"):
             with open(os.path.join(os.environ["PLANTED_FILES"], "%d.bin" % i), "rb") as file:
-                file.read()
+                mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)[:] if cause == "mapped" else file.read()
         elif cause in LOADER_S:
             time.sleep(LOADER_S[cause] / BATCH)
         if cause in DECODE_S:
@@ -100,6 +104,16 @@ def compute_for(seconds):
     end = time.thread_time() + seconds
     while time.thread_time() < end:
         sum(range(100_000))
+
+
+def write_entry(seconds):
+    with lock:
+        time.sleep(seconds)
+
+
+def write_entries():
+    while not are_over.is_set():
+        write_entry(ENTRY_S)
 
 
 def waited_for_cpu():
@@ -140,6 +154,9 @@ def between():
         log.write(b"x" * 4096)
         os.fsync(log.fileno())
         time.sleep(LOG_S)
+    elif cause == "convoy":
+        for _ in range(ENTRIES):
+            write_entry(0)
     elif cause == "straggler" and rank == 1:
         time.sleep(LATE_S)
 
@@ -171,6 +188,9 @@ if cause in PARSERS:
     start, is_over = PARSERS[cause]
     parser = start(target=parse, args=(is_over,))
     parser.start()
+writers = [threading.Thread(target=write_entries) for _ in range(WRITERS if cause == "convoy" else 0)]
+for writer in writers:
+    writer.start()
 crowd = [multiprocessing.Process(target=compute, daemon=True) for _ in range(CROWD if cause == "crowded" else 0)]
 for process in crowd:
     process.start()
@@ -197,6 +217,9 @@ sys.stdout.flush()
 if cause in PARSERS:
     is_over.set()
     parser.join()
+are_over.set()
+for writer in writers:
+    writer.join()
 if cause in ("storage", "slow"):
     feeder.terminate()
 if rank is not None:

@@ -40,10 +40,10 @@ start()
 	libraries=$(preload)
 	case $1 in
 	storm | none) python=gc ;;
-	log | gil | process | storage) libraries+=" $ROOT/$B/libgprof-os.so" ;;
+	log | convoy | gil | process | storage) libraries+=" $ROOT/$B/libgprof-os.so" ;;
 	esac
 	case $1 in
-	crowded | limited | workers | storage | slow | disk | decode | decoded | stages | fetched) sample_ms=50 ;;
+	crowded | limited | workers | storage | slow | disk | mapped | decode | decoded | stages | fetched) sample_ms=50 ;;
 	esac
 	GPROF_SAMPLE_MS=$sample_ms GPROF_PYTHON=$python GPROF_DIR=$T/$1 LD_PRELOAD=$libraries timeout 200 "$TORCH_PYTHON" $program "$1" "${@:3}" >"$2" 2>"$2.err"
 }
@@ -126,16 +126,29 @@ predicts()
 	is_near "$(median saved_ns "$1" "${@:3}")" "$(of "$1" 2)" "$1: whatif saves what it takes"
 }
 
-# waits_for NAME PATTERN: does the first finding say so of the loader's workers?
-waits_for()
+# says NAME PATTERN: does the first finding begin so?
+says()
 {
 	local finding
 	finding=$("$REPORT" "$T/$1" 2>/dev/null | tr -s '\n ' ' ')
-	if grep -qE "1\. The loop waits for loader workers, which $2" <<<"$finding"; then
-		echo "ok 1 - $1: what the workers do"
+	if grep -qE "1\. $2" <<<"$finding"; then
+		echo "ok 1 - $1: what takes the time"
 	else
-		echo "not ok 1 - $1: what the workers do: ${finding:0:400}"
+		echo "not ok 1 - $1: what takes the time: ${finding:0:400}"
 	fi
+}
+
+# waits_for NAME PATTERN: does it say so of the loader's workers?
+waits_for()
+{
+	says "$1" "The loop waits for loader workers, which $2"
+}
+
+# waits_at NAME PATTERN: does it say so of the loop, with what its calls of the system cost?
+waits_at()
+{
+	says "$1" "The loop waits at plant[^ ]*\\([0-9]+\\)$2; waiting less there can save at most"
+	is_near "$(median_cost os_calls "$1")" "$(of "$1" 2)" "$1: what the calls cost"
 }
 
 # Both programs compute in as many workers as they have, so they show nothing where these have to share CPUs with others.
@@ -185,6 +198,12 @@ judge()
 		waits_for "$1" "are in read\\(/.*\\.bin\\) ([4-9][0-9]|100) % of the time; more of them"
 		predicts "$1" none --remove loader
 		;;
+	mapped)
+		waits_for "$1" "mostly wait at plant[^ ]*\\([0-9]+\\)(: __getitem__)?, in page faults; more of them"
+		predicts "$1" none --remove loader
+		;;
+	log) waits_at "$1" "(: between)?, in clock_nanosleep" ;;
+	convoy) waits_at "$1" "(: write_entry)?, for a lock or a thread" ;;
 	decode) decodes ;;
 	stages) saves_stage ;;
 	crowded | limited) is_near "$(saved cpu_wait "$1" 4-10)" "$(of "$1" 2)" "$1: waits for a CPU" ;;
@@ -221,14 +240,15 @@ beside()
 make_container
 make_disk
 {
-	beside none loader10 loader60 workers storage slow code recompile gc storm log
+	beside none loader10 loader60 workers storage slow code recompile gc storm log convoy
 	beside process gil
 	beside even straggler
 	beside bound
 	if [ -n "$slow" ]; then
 		beside disk
+		beside mapped # they read the same files
 	else
-		echo "ok 1 - disk # SKIP no file system can be mounted here"
+		echo "ok 1 - disk, mapped # SKIP no file system can be mounted here"
 	fi
 	beside decoded
 	beside decode
