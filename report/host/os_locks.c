@@ -11,11 +11,9 @@
 #include "report/analysis/view.h"
 #include "report/host/os_threads.h"
 #include "report/model/native_stack.h"
+#include "report/model/os_files.h"
 #include "report/model/os_kind.h"
 #include "report/util/hash.h"
-
-/* With the system's number of a thread that has no number in the stream; both are smaller. */
-#define NOT_SEEN 0x80000000u
 
 /* Addresses mean something in one process only. */
 struct lock_key {
@@ -39,8 +37,7 @@ struct locks_view {
 	size_t capacity;
 	struct os_threads threads;
 	struct os_threads sites;   /* by native stack: where the calls are */
-	struct os_threads holders; /* by thread; without events by NOT_SEEN and its number */
-	struct idmap thread_of;	   /* uint32_t, by the system's number, of the current process */
+	struct os_threads holders; /* by the system's number of the thread */
 	bool has_calls;
 };
 
@@ -76,41 +73,6 @@ static bool is_lock(uint32_t name)
 	unsigned int kind = os_kind_of(name);
 
 	return kind == GPROF_OS_LOCK || kind == GPROF_OS_WAIT || kind == GPROF_OS_GIL;
-}
-
-static void begin(void *context, struct process *process)
-{
-	struct locks_view *view = context;
-
-	idmap_fini(&view->thread_of);
-	idmap_init(&view->thread_of, sizeof(uint32_t));
-	for (size_t i = 0; i < process->threads.nr; i++) {
-		const struct model_thread *thread = idmap_at(&process->threads, i);
-
-		*(uint32_t *)idmap_put(&view->thread_of, thread->tid) = thread->id;
-	}
-}
-
-/* The holder of a mutex may be a thread without events; 0: unknown. */
-static uint64_t holder_of(const struct locks_view *view, uint64_t tid)
-{
-	const uint32_t *thread = tid ? idmap_get(&view->thread_of, tid) : NULL;
-
-	return thread ? *thread : tid ? NOT_SEEN | tid : 0;
-}
-
-static uint32_t holder_name(struct process *process, uint32_t holder)
-{
-	struct buf text = {0};
-	uint32_t name;
-
-	if (!(holder & NOT_SEEN)) {
-		return os_thread_name(process, holder);
-	}
-	buf_printf(&text, "thread %u", holder & ~NOT_SEEN);
-	name = string_pool_intern(text.bytes, text.nr_bytes);
-	buf_fini(&text);
-	return name;
 }
 
 /* 0 is unknown. */
@@ -152,8 +114,7 @@ static void on_batch(void *context, struct process *process, const struct batch 
 		os_threads_add(
 			&view->threads, row, process, (uint32_t)b->col[COL_api_thread][i], ns);
 		add_known(&view->sites, row, process, b->col[COL_os_call_native_stack][i], ns);
-		add_known(&view->holders, row, process,
-			holder_of(view, b->col[COL_os_call_holder][i]), ns);
+		add_known(&view->holders, row, process, b->col[COL_os_call_holder][i], ns);
 	}
 }
 
@@ -211,7 +172,7 @@ static void fill_table(void *state, struct table *table)
 	total_ns = keyed_stats_total_ns(&view->stats);
 	os_threads_finish(&view->threads, view->stats.nr_rows, os_thread_name);
 	os_threads_finish(&view->sites, view->stats.nr_rows, site_name);
-	os_threads_finish(&view->holders, view->stats.nr_rows, holder_name);
+	os_threads_finish(&view->holders, view->stats.nr_rows, os_thread_text_of);
 	for (size_t i = 0; i < view->stats.nr_rows; i++) {
 		struct lock_row row = {.row = view->stats.rows[i],
 			.process = view->lock_of[i]->key.process,
@@ -242,7 +203,6 @@ static void fini(void *state)
 	os_threads_fini(&view->threads);
 	os_threads_fini(&view->sites);
 	os_threads_fini(&view->holders);
-	idmap_fini(&view->thread_of);
 	free(view->lock_of);
 }
 
@@ -257,7 +217,7 @@ VIEW(locks, 318) = {
 	.title = "Locks and waits",
 	VIEW_COLUMNS(columns),
 	VIEW_KEYED_STATE(struct locks_view, stats),
-	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, begin, on_batch, NULL},
+	.scan = {wants, sizeof(wants) / sizeof(wants[0]), NULL, NULL, on_batch, NULL},
 	.fill = fill_table,
 	.fini = fini,
 };

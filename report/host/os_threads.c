@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "report/model/os_files.h"
 #include "report/util/hash.h"
 
 struct os_thread {
@@ -34,18 +35,8 @@ void os_threads_add(struct os_threads *threads, uint32_t row, struct process *pr
 uint32_t os_thread_name(struct process *process, uint32_t thread)
 {
 	const struct model_thread *known = idmap_get(&process->threads, thread);
-	uint32_t tid = process_tid(process, thread);
-	struct buf text = {0};
-	uint32_t name;
 
-	if (known && known->name) {
-		buf_printf(&text, "%s (%u)", string_pool_text(known->name, NULL), tid);
-	} else {
-		buf_printf(&text, "thread %u", tid);
-	}
-	name = string_pool_intern(text.bytes, text.nr_bytes);
-	buf_fini(&text);
-	return name;
+	return os_thread_text(known ? known->name : 0, process_tid(process, thread));
 }
 
 static bool is_more(const struct os_thread *a, const struct os_thread *b)

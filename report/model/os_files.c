@@ -11,10 +11,13 @@
 #include "report/stream/stream.h"
 #include "report/util/buf.h"
 
+#define HELD_BY "held by "
+
 void os_files_fini(struct os_files *files)
 {
 	if (files->process) {
 		idmap_fini(&files->names);
+		idmap_fini(&files->holders);
 	}
 	*files = (struct os_files){0};
 }
@@ -37,6 +40,7 @@ void os_files_begin(struct os_files *files, struct process *process)
 	os_files_fini(files);
 	files->process = process;
 	idmap_init(&files->names, sizeof(uint32_t));
+	idmap_init(&files->holders, sizeof(uint32_t));
 	for (size_t i = 0; i < process->stream->nr_blocks; i++) {
 		struct batch batch;
 
@@ -75,16 +79,71 @@ uint32_t os_files_group(uint32_t name)
 	return name;
 }
 
-uint32_t os_files_call(const struct os_files *files, uint32_t function, uint64_t file)
+static uint32_t holder_text(struct os_files *files, uint32_t tid)
 {
-	uint32_t name = os_files_name(files, file, 0);
+	uint32_t *text = idmap_put(&files->holders, tid);
+
+	if (!*text) {
+		*text = os_thread_text_of(files->process, tid);
+	}
+	return *text;
+}
+
+uint32_t os_files_call(struct os_files *files, uint32_t function, uint64_t file)
+{
+	bool is_held = file & OS_FILES_HOLDER;
+	uint32_t name =
+		is_held ? holder_text(files, (uint32_t)file) : os_files_name(files, file, 0);
 	struct buf text = {0};
 
 	if (!name) {
 		return function;
 	}
-	buf_printf(&text, "%s(%s)", string_pool_text(function, NULL), string_pool_text(name, NULL));
+	buf_printf(&text, "%s(%s%s)", string_pool_text(function, NULL), is_held ? HELD_BY : "",
+		string_pool_text(name, NULL));
 	name = string_pool_intern(text.bytes, text.nr_bytes);
 	buf_fini(&text);
 	return name;
+}
+
+uint32_t os_files_function(uint32_t name)
+{
+	const char *text = string_pool_text(name, NULL);
+
+	return string_pool_intern(text, strcspn(text, "("));
+}
+
+uint32_t os_files_holder(uint32_t name)
+{
+	const char *text = string_pool_text(name, NULL);
+	const char *holder = strstr(text, "(" HELD_BY);
+
+	holder = holder ? holder + strlen("(" HELD_BY) : text + strlen(text);
+	return *holder ? string_pool_intern(holder, strlen(holder) - 1) : 0;
+}
+
+uint32_t os_thread_text(uint32_t name, uint32_t tid)
+{
+	struct buf text = {0};
+
+	if (name) {
+		buf_printf(&text, "%s (%u)", string_pool_text(name, NULL), tid);
+	} else {
+		buf_printf(&text, "thread %u", tid);
+	}
+	name = string_pool_intern(text.bytes, text.nr_bytes);
+	buf_fini(&text);
+	return name;
+}
+
+uint32_t os_thread_text_of(struct process *process, uint32_t tid)
+{
+	uint32_t name = 0;
+
+	for (size_t i = 0; i < process->threads.nr; i++) {
+		const struct model_thread *thread = idmap_at(&process->threads, i);
+
+		name = thread->tid == tid ? thread->name : name;
+	}
+	return os_thread_text(name, tid);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files and peers that calls of the C library (table os_call) are about. */
+/* The files, peers and holders of mutexes that calls of the C library (table os_call) are about. */
 #ifndef REPORT_MODEL_OS_FILES_H
 #define REPORT_MODEL_OS_FILES_H
 
@@ -7,8 +7,9 @@
 
 /* Names of files by their numbers in a process. Zero-initialized. */
 struct os_files {
-	const struct process *process;
-	struct idmap names; /* uint32_t of string_pool.h */
+	struct process *process;
+	struct idmap names;   /* uint32_t of string_pool.h */
+	struct idmap holders; /* the same, by the system's number of the thread; filled as asked */
 };
 
 /* Reads the names of a process, in place of those of another one. */
@@ -25,7 +26,29 @@ uint32_t os_files_name(const struct os_files *files, uint64_t file, uint64_t nam
  */
 uint32_t os_files_group(uint32_t name);
 
-/* The function, with its file where that is known (0: none), as "read(/data/train.tar)". */
-uint32_t os_files_call(const struct os_files *files, uint32_t function, uint64_t file);
+/*
+ * In place of the number of a file, of a call that waits for a mutex: with the system's number of
+ * the thread that had it.
+ */
+#define OS_FILES_HOLDER (1ull << 63)
+
+/*
+ * The function, with its file or holder where that is known (0: none), as "read(/data/train.tar)",
+ * "pthread_mutex_lock(held by worker (4711))".
+ */
+uint32_t os_files_call(struct os_files *files, uint32_t function, uint64_t file);
+
+/* Return the function of such a name, and the holder in it, 0: none; numbers of string_pool.h. */
+uint32_t os_files_function(uint32_t name);
+uint32_t os_files_holder(uint32_t name);
+
+/*
+ * Returns a thread's name (0: it has none) with the system's number of it, as "worker (4711)" or
+ * "thread 4711": a number of string_pool.h.
+ */
+uint32_t os_thread_text(uint32_t name, uint32_t tid);
+
+/* The same of the last thread with that number, of which there may be no events. */
+uint32_t os_thread_text_of(struct process *process, uint32_t tid);
 
 #endif

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 
 #include "report/util/buf.h"
+#include "report/model/os_files.h"
 #include "report/model/ranges.h"
 #include "report/ops/op.h"
 #include "report/util/progress.h"
@@ -248,6 +249,8 @@ static void add_calls(struct op_rows *rows, const struct batch *b, struct op_eve
 		b->table == GPROF_TABLE_api_launch ? b->col[COL_api_launch_py_stack] : NULL;
 	const unsigned int handle_column = handle_column_of(b->table);
 	const uint64_t *handles = handle_column ? b->col[handle_column] : NULL;
+	const uint64_t *holders =
+		b->table == GPROF_TABLE_os_call ? b->col[COL_os_call_holder] : NULL;
 	bool is_whole = b->col[COL_api_result] != NULL;
 	struct op_event *event = make_room(events, b->nr_rows), *first = event;
 
@@ -268,7 +271,9 @@ static void add_calls(struct op_rows *rows, const struct batch *b, struct op_eve
 			.nr_activities = work.nr_activities,
 			.is_communication =
 				work.nr_activities && work.nr_activities == work.nr_communications,
-			.handle = handles ? handles[i] : 0,
+			.handle = holders && holders[i] ? OS_FILES_HOLDER | holders[i]
+				  : handles		? handles[i]
+							: 0,
 			.correlation = correlation,
 			.records = work.records,
 			.py_stack = py_stack,
@@ -353,6 +358,7 @@ static uint32_t mask_of(const struct op_rows *rows, unsigned int table)
 	}
 	if (rows->want->records && handle_column_of(table)) {
 		call_mask |= COL_BIT(handle_column_of(table));
+		call_mask |= table == GPROF_TABLE_os_call ? COL_BIT(COL_os_call_holder) : 0;
 	}
 	switch (table) {
 	case GPROF_TABLE_op:

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/model/os_files.h"
 #include "report/model/py_stack.h"
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
@@ -130,11 +131,13 @@ struct cost_place cost_place_find(
 void cost_place_add(
 	const struct cost_place *place, const struct verdict_finding *finding, struct buf *out)
 {
+	uint32_t holder = finding->cause == VERDICT_OS ? os_files_holder(place->name) : 0;
 	size_t nr_bytes;
-	const char *name = string_pool_shown(place->name, &nr_bytes);
+	const char *name = string_pool_shown(holder ? holder : place->name, &nr_bytes);
 
 	if (place->name) {
-		buf_printf(out, ", %.1f %% %s ", place->pct, causes[finding->cause].words);
+		buf_printf(out, ", %.1f %% %s ", place->pct,
+			holder ? "of that for a lock held by" : causes[finding->cause].words);
 		text_add_shown(out, name, nr_bytes, place->width);
 	}
 }

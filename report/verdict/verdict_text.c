@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "report/model/device_records.h"
+#include "report/model/os_files.h"
 #include "report/model/os_kind.h"
 #include "report/model/py_stack.h"
 #include "report/util/string_pool.h"
@@ -371,7 +372,7 @@ static void add_os(const struct verdict *verdict, const struct verdict_finding *
 /* Another thread may read and write instead; it does not help to have it sleep, or take a lock. */
 static const char *os_change(const struct code_words *words, const struct cost_place *place)
 {
-	unsigned int kind = os_kind_of(place->name);
+	unsigned int kind = os_kind_of(os_files_function(place->name));
 
 	if (words->waits.has_place) {
 		return wait_change(&words->waits);

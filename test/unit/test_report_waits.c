@@ -27,6 +27,7 @@ struct waits {
 	bool has_gpu;
 	const char *op;	     /* for the rest; NULL: the loader's */
 	const char *os_call; /* which the same time is of; NULL: such calls were not recorded */
+	uint32_t os_holder;  /* of its mutex */
 	uint32_t holder_stack;
 };
 
@@ -117,7 +118,8 @@ static const char *recorded(const char *name, const struct waits *waits)
 			made_op(&made, waits->op, at + MS + 20000, at + 9 * MS, 0);
 		}
 		if (waits->os_call) {
-			gen_os_call(made.gen, waits->os_call, 1, at + MS + 20000, at + 9 * MS);
+			gen_os_call(made.gen, waits->os_call, 1, at + MS + 20000, at + 9 * MS)
+				->holder = waits->os_holder;
 		}
 		add_samples(&made, waits, step, at);
 		if (waits->has_gpu) {
@@ -243,6 +245,12 @@ START_TEST(the_line_of_recorded_calls_is_named)
 	says(&waits, "os_calls",
 		"The GPU waits for OS calls, 100.0 % of that in sem_wait; waiting "
 		"less can save at most ");
+	waits.os_call = "pthread_mutex_lock";
+	waits.os_holder = OTHER;
+	says(&waits, "os_calls",
+		"The GPU waits for OS calls, 100.0 % of that for a lock held by thread 78; waiting "
+		"less can save at most ");
+	waits.os_holder = 0;
 	waits.has_gpu = false;
 	waits.os_call = "fsync";
 	says(&waits, "os_calls",

@@ -11,6 +11,7 @@
  *	small     launches many kernels, each after a little work in its operator
  *	upload    copies pageable memory to the device before the kernels of a step
  *	code      computes something outside of every operator
+ *	lock      takes a lock there that another thread has for 30 ms
  *	none      none of these: the queue is full all the time
  *
  * SIM_KERNEL_NS is what a kernel takes. Each step begins with cudaStreamQuery, and so the last one
@@ -45,6 +46,7 @@ struct loop {
 	int nr_steps;
 	pthread_t other;
 	sem_t go, done; /* its turn; ours */
+	pthread_mutex_t lock;
 	cudaStream_t stream;
 	float *data;
 	char *from, *to;
@@ -103,20 +105,53 @@ static void *take_turns(void *context)
 	return NULL;
 }
 
+/* Once. */
+static void begin_other(struct loop *loop, void *(*other)(void *loop))
+{
+	if (!loop->other) {
+		sem_init(&loop->go, 0, 0);
+		sem_init(&loop->done, 0, 0);
+		pthread_mutex_init(&loop->lock, NULL);
+		pthread_create(&loop->other, NULL, other, loop);
+	}
+}
+
 static void hand_over(void *context)
 {
 	struct loop *loop = context;
 
-	if (!loop->other) {
-		sem_init(&loop->go, 0, 0);
-		sem_init(&loop->done, 0, 0);
-		pthread_create(&loop->other, NULL, take_turns, loop);
-	}
+	begin_other(loop, take_turns);
 	for (int i = 0; i < 10; i++) {
 		take_turn(loop);
 		sem_post(&loop->go);
 		sem_wait(&loop->done);
 	}
+}
+
+static void *hold_lock(void *context)
+{
+	struct loop *loop = context;
+	const struct timespec for_30_ms = {.tv_nsec = 30000000};
+
+	pthread_setname_np(pthread_self(), "writer");
+	while (sem_wait(&loop->go) == 0) {
+		pthread_mutex_lock(&loop->lock);
+		sem_post(&loop->done);
+		nanosleep(&for_30_ms, NULL);
+		pthread_mutex_unlock(&loop->lock);
+	}
+	return NULL;
+}
+
+static void take_lock(void *context)
+{
+	struct loop *loop = context;
+
+	begin_other(loop, hold_lock);
+	sem_post(&loop->go);
+	sem_wait(&loop->done);
+	pthread_mutex_lock(&loop->lock);
+	pthread_mutex_unlock(&loop->lock);
 }
 
 static void compute(void *context)
@@ -184,6 +219,7 @@ static const struct {
 	{"small", do_nothing, launch_small},
 	{"upload", do_nothing, upload},
 	{"code", compute, launch_some},
+	{"lock", take_lock, launch_some},
 	{"none", do_nothing, launch_some},
 };
 

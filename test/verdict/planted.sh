@@ -2,18 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 # Programs with one trouble each, on the simulator: the first finding names it. Prints TAP.
 . "$(dirname "$0")/../integ/lib.sh"
+. test/verdict/says.sh
 need SIM REPORT PYTHON PLAIN
 export GPROF_SAMPLE_MS=0 # what else this machine does is not what is planted
 export GPROF_STEP=api:cudaStreamQuery GPROF_TORCH=ops LD_LIBRARY_PATH=$ROOT/$B/torch/GOOD PYTHONDONTWRITEBYTECODE=1
 planted=$B/verdict/planted whatif=$B/integ/s_whatif slow_calls=$ROOT/$B/verdict/planted_slow.so
 TRIES=4
 
-# with_slow PROGRAM...: some calls of CUDA take long.
-with_slow()
+# with LIBRARY PROGRAM...: preloads that library, too.
+with()
 {
-	local words="$*"
-	record sh -c 'LD_PRELOAD="$LD_PRELOAD:$0" exec $1' "$slow_calls" "$words"
+	local words="${*:2}"
+	record sh -c 'LD_PRELOAD="$LD_PRELOAD:$0" exec $1' "$1" "$words"
 }
+
+# with_slow PROGRAM...: some calls of CUDA take long.
+with_slow() { with "$slow_calls" "$@"; }
 
 # Each makes the recording of that name; what it plants is said in planted.tsv.
 plant()
@@ -35,6 +39,7 @@ plant()
 	comm) SIM_KERNEL_NS=$((1000 * us)) SIM_NCCL_GBPS=0.0002 record "$whatif" "ranks=2 kernels=20" ;;
 	straggler) SIM_KERNEL_NS=$((1000 * us)) SLOW_NS=$((2000 * us)) SIM_NCCL_GBPS=0.01 record "$whatif" "ranks=2 kernels=20" ;;
 	code) SIM_KERNEL_NS=$((300 * us)) record "$planted" code ;;
+	lock) SIM_KERNEL_NS=$((300 * us)) with "$ROOT/$B/libgprof-os.so" "$planted" lock ;;
 	gpu-bound) SIM_KERNEL_NS=$((2000 * us)) record "$planted" none ;;
 	nothing) SIM_KERNEL_NS=$((3000 * us)) record "$whatif" "copy=overlapped loader_ms=2 kernels=20" ;;
 	*) return 1 ;;
@@ -47,6 +52,9 @@ judge()
 	python3 test/verdict/verdict.py "$REPORT" test/verdict/planted.tsv "$T" "$1"
 	python3 test/verdict/budgets.py "$REPORT" "$T/$1"
 	python3 test/verdict/same.py "$REPORT" "$T/$1"
+	case $1 in
+	lock) says "$1" "The GPU waits for OS calls, (9[0-9.]+|100.0) % of that for a lock held by writer \\([0-9]+\\); waiting less can save at most" ;;
+	esac
 }
 
 # try NAME: the lines of its last try. On a busy machine a program's greatest trouble may be that machine; a wrong

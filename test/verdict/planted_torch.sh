@@ -3,6 +3,7 @@
 # Programs with one trouble each, by PyTorch on the CPU: the first finding names it, and `whatif` predicts the program
 # without it, which runs beside it. Prints TAP.
 . "$(dirname "$0")/../integ/lib.sh"
+. test/verdict/says.sh
 need REPORT JQ PYTHON TORCH PLAIN
 export PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 GPROF_QUIET=1
 program=test/verdict/planted_torch.py table=test/verdict/planted_torch.tsv
@@ -124,18 +125,6 @@ predicts()
 	echo "# $1: a step of $(of "$1" 1) ns"
 	is_near "$(median predicted_ns "$1" "${@:3}")" "$(of "$2" 1)" "$1: whatif predicts the step without it"
 	is_near "$(median saved_ns "$1" "${@:3}")" "$(of "$1" 2)" "$1: whatif saves what it takes"
-}
-
-# says NAME PATTERN: does the first finding begin so?
-says()
-{
-	local finding
-	finding=$("$REPORT" "$T/$1" 2>/dev/null | tr -s '\n ' ' ')
-	if grep -qE "1\. $2" <<<"$finding"; then
-		echo "ok 1 - $1: what takes the time"
-	else
-		echo "not ok 1 - $1: what takes the time: ${finding:0:400}"
-	fi
 }
 
 # waits_for NAME PATTERN: does it say so of the loader's workers?

@@ -40,7 +40,7 @@ UNITS = {"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9, "h": 
 TIME = re.compile(r"(\d[\d,]*(?:\.\d+)?) ?(ns|us|µs|ms|s|min|h)\b")
 # The time of a place, of four digits.
 PLACE = re.compile(r"(?:^|; )(\d[\d,.]*) (ns|us|µs|ms|s|min|h)\b")
-NAMED = re.compile(r", ([\d.]+) % of (?:that|it|their time) (?:in|for|before) (.*?)(?=; )")
+NAMED = re.compile(r", ([\d.]+) % of (?:that|it|their time) (?:in|for|before)(?: a lock)? (.*?)(?=; )")
 DIGITS = 0.001
 TOLERANCE = 0.01
 COLUMNS = 80
@@ -130,7 +130,7 @@ def named_places_have_their_share(_want, rows, _screen):
         name = named[2].removesuffix("...")
         listed = [entry for entry in (row["places"] or "").split("; ") if PLACE.match(entry)]
         times = [float(value.replace(",", "")) * UNITS[unit] for entry in listed for value, unit in PLACE.findall(entry)
-                 if f" {name}" in entry.split(", torch/")[0]]
+                 if re.search("[ (]" + re.escape(name), entry.split(", torch/")[0])]
         want, have = float(named[1]) / 100 * row["reach_ns"], sum(times)
         rounded = 0.0006 * row["reach_ns"] + DIGITS * have + len(listed)
         if have > want + rounded or (len(listed) < 3 and have < want - rounded):
