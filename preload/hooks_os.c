@@ -77,6 +77,62 @@ static uint32_t find_file(const struct os_call *call, char *name, size_t *nr_byt
 	return file;
 }
 
+/* ---- who posts semaphores ---- */
+
+/*
+ * A post leaves in the place of its semaphore: a part of the address's hash, a count that tells two
+ * posts of a thread apart, and the thread, whose number is below 2^22 in every kernel. A semaphore
+ * that shares a place loses its thread to the other one.
+ */
+#define NR_POSTERS  4096u
+#define POSTER_BITS 22u
+#define COUNT_BITS  8u
+#define HASH_SHIFT  (POSTER_BITS + COUNT_BITS)
+#define HASH_FACTOR 0x9e3779b97f4a7c15ull
+
+static _Atomic uint64_t posters[NR_POSTERS];
+
+static inline uint64_t low_bits(uint64_t value, unsigned int nr)
+{
+	return value & ((1ull << nr) - 1);
+}
+
+static inline uint64_t hash_of(const volatile void *semaphore)
+{
+	return (uint64_t)(uintptr_t)semaphore * HASH_FACTOR;
+}
+
+static inline _Atomic uint64_t *place_of(uint64_t hash)
+{
+	return &posters[(hash >> (64 - HASH_SHIFT)) % NR_POSTERS];
+}
+
+static void note_post(const volatile void *semaphore)
+{
+	const struct ring_thread *thread = ring_tls.thread;
+	uint64_t hash = hash_of(semaphore);
+	_Atomic uint64_t *place = place_of(hash);
+	uint64_t before = atomic_load_explicit(place, memory_order_relaxed);
+	uint64_t count = low_bits((before >> POSTER_BITS) + 1, COUNT_BITS);
+	uint64_t poster = thread ? low_bits(thread->tid, POSTER_BITS) : 0;
+
+	atomic_store_explicit(
+		place, hash << HASH_SHIFT | count << POSTER_BITS | poster, memory_order_relaxed);
+}
+
+static uint64_t posts_of(const volatile void *semaphore)
+{
+	return atomic_load_explicit(place_of(hash_of(semaphore)), memory_order_relaxed);
+}
+
+static uint32_t poster_of(const volatile void *semaphore, uint64_t posts)
+{
+	uint64_t now = posts_of(semaphore);
+	bool is_of_it = now >> HASH_SHIFT == low_bits(hash_of(semaphore), 64 - HASH_SHIFT);
+
+	return is_of_it && now != posts ? (uint32_t)low_bits(now, POSTER_BITS) : 0;
+}
+
 /* ---- a call ---- */
 
 /* Returns what the call counts as: the function, or a wait for the GIL. */
@@ -172,4 +228,7 @@ HOOK_EXPORT const struct os_recorder gprof_os_recorder = {.sizes = OS_RECORDER_S
 	.mode = &collector_mode,
 	.begin = begin_call,
 	.end = end_call,
-	.forget = forget_file};
+	.forget = forget_file,
+	.post = note_post,
+	.posts = posts_of,
+	.poster = poster_of};

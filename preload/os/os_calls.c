@@ -182,6 +182,16 @@ static inline uint32_t forget(int fd)
 	return fd >= 0 && has_recorder() ? gprof_os_recorder.forget(fd, fd) : 0;
 }
 
+static inline uint64_t posts(const volatile void *semaphore)
+{
+	return has_recorder() ? gprof_os_recorder.posts(semaphore) : 0;
+}
+
+static inline uint32_t poster(const volatile void *semaphore, uint64_t before, int result)
+{
+	return result == 0 && has_recorder() ? gprof_os_recorder.poster(semaphore, before) : 0;
+}
+
 /* Returns the bytes that a call has moved; none if it failed. */
 static inline uint64_t moved(ssize_t result)
 {
@@ -525,21 +535,36 @@ MUTEX(pthread_mutex_clocklock,
 	(pthread_mutex_t *restrict object, clockid_t clock, const struct timespec *restrict until),
 	(object, clock, until))
 
-#define LOCK(name, type) CALL_ERROR(name, (type * object), (object), .object = address(object))
-#define LOCK_UNTIL(name, type)                                                           \
-	CALL_ERROR(name, (type *restrict object, const struct timespec *restrict until), \
-		(object, until), .object = address(object))
-#define LOCK_BY_CLOCK(name, type)                                                                \
-	CALL_ERROR(name,                                                                         \
-		(type *restrict object, clockid_t clock, const struct timespec *restrict until), \
-		(object, clock, until), .object = address(object))
+/* The thread that writes; 0: none, or the C library does not say. Those that read are unknown. */
+static inline uint32_t writer_of(const pthread_rwlock_t *lock)
+{
+#ifdef __GLIBC__
+	return (uint32_t)__atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED);
+#else
+	(void)lock;
+	return 0;
+#endif
+}
 
-LOCK(pthread_rwlock_rdlock, pthread_rwlock_t)
-LOCK(pthread_rwlock_wrlock, pthread_rwlock_t)
-LOCK_UNTIL(pthread_rwlock_timedrdlock, pthread_rwlock_t)
-LOCK_UNTIL(pthread_rwlock_timedwrlock, pthread_rwlock_t)
-LOCK_BY_CLOCK(pthread_rwlock_clockrdlock, pthread_rwlock_t)
-LOCK_BY_CLOCK(pthread_rwlock_clockwrlock, pthread_rwlock_t)
+#define RWLOCK(name, params, args)                                                                \
+	EXPORT int name params;                                                                   \
+	WRAP(int name, int, name, params, args, uint32_t holder = writer_of(object), , r, ENOSYS, \
+		.fd = -1, .result = r, .object = address(object), .holder = holder)
+#define RWLOCK_UNTIL(name)                                                                       \
+	RWLOCK(name, (pthread_rwlock_t *restrict object, const struct timespec *restrict until), \
+		(object, until))
+#define RWLOCK_BY_CLOCK(name)                                        \
+	RWLOCK(name,                                                 \
+		(pthread_rwlock_t *restrict object, clockid_t clock, \
+			const struct timespec *restrict until),      \
+		(object, clock, until))
+
+RWLOCK(pthread_rwlock_rdlock, (pthread_rwlock_t * object), (object))
+RWLOCK(pthread_rwlock_wrlock, (pthread_rwlock_t * object), (object))
+RWLOCK_UNTIL(pthread_rwlock_timedrdlock)
+RWLOCK_UNTIL(pthread_rwlock_timedwrlock)
+RWLOCK_BY_CLOCK(pthread_rwlock_clockrdlock)
+RWLOCK_BY_CLOCK(pthread_rwlock_clockwrlock)
 
 CALL_VERSIONED(pthread_cond_wait,
 	(pthread_cond_t *restrict object, pthread_mutex_t *restrict mutex), (object, mutex),
@@ -553,12 +578,35 @@ CALL_ERROR(pthread_cond_clockwait,
 		const struct timespec *restrict until),
 	(object, mutex, clock, until), .object = address(object))
 
-CALL(int, sem_wait, (sem_t * object), (object), NO_FD, .object = address(object))
-CALL(int, sem_timedwait, (sem_t *restrict object, const struct timespec *restrict until),
-	(object, until), NO_FD, .object = address(object))
-CALL(int, sem_clockwait,
+/* A wait is for who posts meanwhile: of a lock, such as Python's, that is who has it. */
+#define SEMAPHORE(name, params, args)                                                 \
+	EXPORT int name params;                                                       \
+	WRAP(int name, int, name, params, args, uint64_t before = posts(object), ,    \
+		r < 0 ? errno : 0, -1, NO_FD, .result = r, .object = address(object), \
+		.holder = poster(object, before, r))
+
+SEMAPHORE(sem_wait, (sem_t * object), (object))
+SEMAPHORE(sem_timedwait, (sem_t *restrict object, const struct timespec *restrict until),
+	(object, until))
+SEMAPHORE(sem_clockwait,
 	(sem_t *restrict object, clockid_t clock, const struct timespec *restrict until),
-	(object, clock, until), NO_FD, .object = address(object))
+	(object, clock, until))
+
+/* It waits for nothing, so it is no event. */
+EXPORT int sem_post(sem_t *object);
+int sem_post(sem_t *object)
+{
+	int (*const real)(sem_t *) = (int (*)(sem_t *))next(OS_sem_post);
+
+	if (__builtin_expect(!real, 0)) {
+		errno = ENOSYS;
+		return -1;
+	}
+	if (has_recorder()) {
+		gprof_os_recorder.post(object);
+	}
+	return real(object);
+}
 
 /* One of the threads gets another result than 0. */
 EXPORT int pthread_barrier_wait(pthread_barrier_t *object);

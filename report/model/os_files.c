@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "report/model/os_kind.h"
 #include "report/stream/stream.h"
 #include "report/util/buf.h"
 
@@ -91,15 +92,18 @@ static uint32_t holder_text(struct os_files *files, uint32_t tid)
 
 uint32_t os_files_call(struct os_files *files, uint32_t function, uint64_t file)
 {
-	bool is_held = file & OS_FILES_HOLDER;
+	bool has_holder = file & OS_FILES_HOLDER;
 	uint32_t name =
-		is_held ? holder_text(files, (uint32_t)file) : os_files_name(files, file, 0);
+		has_holder ? holder_text(files, (uint32_t)file) : os_files_name(files, file, 0);
+	const char *by = !has_holder				 ? ""
+			 : os_kind_of(function) == GPROF_OS_LOCK ? HELD_BY
+								 : "posted by ";
 	struct buf text = {0};
 
 	if (!name) {
 		return function;
 	}
-	buf_printf(&text, "%s(%s%s)", string_pool_text(function, NULL), is_held ? HELD_BY : "",
+	buf_printf(&text, "%s(%s%s)", string_pool_text(function, NULL), by,
 		string_pool_text(name, NULL));
 	name = string_pool_intern(text.bytes, text.nr_bytes);
 	buf_fini(&text);

@@ -219,6 +219,8 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static sem_t semaphore;
 static bool is_set;
+static pthread_rwlock_t written = PTHREAD_RWLOCK_INITIALIZER;
+static _Atomic bool is_writing, is_waiting;
 
 static void *set(void *unused)
 {
@@ -229,7 +231,9 @@ static void *set(void *unused)
 	is_set = true;
 	pthread_cond_signal(&changed);
 	pthread_mutex_unlock(&mutex);
-	CALL(usleep, 3000);
+	while (!is_waiting) {
+	}
+	CALL(usleep, 20000);
 	sem_post(&semaphore);
 	return unused;
 }
@@ -243,6 +247,27 @@ static struct timespec soon(void)
 	now.tv_sec += now.tv_nsec / 1000000000;
 	now.tv_nsec %= 1000000000;
 	return now;
+}
+
+static void *write_for_20_ms(void *unused)
+{
+	CALL(pthread_rwlock_wrlock, &written);
+	is_writing = true;
+	CALL(usleep, 20000);
+	pthread_rwlock_unlock(&written);
+	return unused;
+}
+
+static void wait_for_writer(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, write_for_20_ms, NULL);
+	while (!is_writing) {
+	}
+	CALL(pthread_rwlock_rdlock, &written);
+	pthread_rwlock_unlock(&written);
+	CALL(pthread_join, thread, NULL);
 }
 
 static void use_waits(void)
@@ -259,11 +284,13 @@ static void use_waits(void)
 	until = soon();
 	SAY("timedwait", CALL(pthread_cond_timedwait, &changed, &mutex, &until));
 	pthread_mutex_unlock(&mutex);
+	is_waiting = true;
 	SAY("sem_wait", CALL(sem_wait, &semaphore));
 	until = soon();
 	SAY("sem_timedwait", CALL(sem_timedwait, &semaphore, &until));
 	SAY("errno", errno);
 	CALL(pthread_join, thread, NULL);
+	wait_for_writer();
 }
 
 static int pipe_fds[2];

@@ -67,6 +67,11 @@ ok test "$(query "$lock.total_ns")" -ge 30000000
 is hold "$(query "$lock.site")" "the function that waits for it"
 ok grep -qE '^s_os \([0-9]+\)$' <<<"$(query "$lock.holder")"
 ok test "$(query "$lock.holders")" -ge 1
+# One thread writes for 20 ms what another wants to read, and posts a semaphore that it waits for.
+for name in pthread_rwlock_rdlock sem_wait; do
+	ok grep -qE '^s_os \([0-9]+\)$' <<<"$(query '[.locks.rows[] | select(.name == "'$name'")] | max_by(.total_ns).holder')"
+done
+is "1 call of " "$(query '.locks.rows[] | select(.name == "sem_timedwait") | "\(.calls) call of \(.holder)"')" "who posts for a wait that times out"
 is "use_fifo" "$("$REPORT" sql --format csv "SELECT DISTINCT stack FROM os_call WHERE name = 'read' AND dur_ns > 2000000 AND bytes = 512" "$GPROF_DIR" 2>/dev/null | tr -d '"\r' | tail -n +2)" "the function that reads the slow pipe"
 ok test "$(query '.os_runtime.rows[] | select(.name == "nanosleep").min_ns')" -ge 2000000
 # Errors are counted: ENOENT, EBADF, EINTR, ETIMEDOUT.
