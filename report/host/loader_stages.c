@@ -3,8 +3,6 @@
  * Data loaders as a pipeline: how long workers, or the loop where it loads itself, are in each
  * stage, by samples. A stage computes (CPU samples) or waits (samples of waits); for each one the
  * line with most of its time stands for it.
- *
- * Samples are first counted by stack, so that each stack is walked once for a process.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,17 +10,10 @@
 
 #include "report/analysis/view.h"
 #include "report/budget/loader_stage.h"
+#include "report/host/alike_samples.h"
 #include "report/model/mixed_stack.h"
 #include "report/model/process_tree.h"
-#include "report/util/hash.h"
 #include "report/util/string_pool.h"
-
-/* Samples of the process that is read that look alike. */
-struct alike {
-	struct wait_key key; /* a CPU sample sets the Python stack alone */
-	uint64_t nr, ns;
-	UT_hash_handle hh;
-};
 
 struct row {
 	struct {
@@ -48,7 +39,7 @@ struct line {
 
 struct loader_stages_view {
 	struct view_input input;
-	struct alike *running, *waiting;
+	struct alike_samples samples; /* of the process that is read */
 	struct row *rows;
 	struct line *lines;
 	int64_t worker; /* the number of the worker that is being read; -1: none */
@@ -58,8 +49,7 @@ struct loader_stages_view {
 };
 
 static const struct scan_want wants[] = {
-	{GPROF_TABLE_cpu_sample, COL_BIT(COL_cpu_sample_ns) | COL_BIT(COL_cpu_sample_py_stack), 0},
-	{GPROF_TABLE_wait_sample, COL_BIT(COL_wait_sample_ns) | WAIT_KEY_COLUMNS, 0},
+	ALIKE_SAMPLES_WANTS,
 	{GPROF_TABLE_thread_cpu, COL_BIT(COL_thread_cpu_wait_ns) | COL_BIT(COL_thread_cpu_thread),
 		0},
 };
@@ -75,15 +65,6 @@ static void begin(void *context, struct process *process)
 	view->nr_workers += view->worker >= 0;
 	view->has_ready = false;
 	view->last_ready_ns = 0;
-}
-
-static void count(struct alike **all, const struct wait_key *key, uint64_t ns)
-{
-	struct alike *alike;
-
-	hash_put(*all, key, key, alike);
-	alike->nr++;
-	alike->ns += ns;
 }
 
 static void take_ready(
@@ -104,18 +85,12 @@ static void on_batch(void *context, struct process *process, const struct batch 
 {
 	struct loader_stages_view *view = context;
 
+	if (b->table != GPROF_TABLE_thread_cpu) {
+		alike_samples_add(&view->samples, b);
+		return;
+	}
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
-		struct wait_key key = {0};
-
-		if (b->table == GPROF_TABLE_thread_cpu) {
-			take_ready(view, process, b, i);
-		} else if (b->table == GPROF_TABLE_wait_sample) {
-			key = wait_key_of(b, i);
-			count(&view->waiting, &key, b->col[COL_wait_sample_ns][i]);
-		} else {
-			key.py_stack = (uint32_t)b->col[COL_cpu_sample_py_stack][i];
-			count(&view->running, &key, b->col[COL_cpu_sample_ns][i]);
-		}
+		take_ready(view, process, b, i);
 	}
 }
 
@@ -161,20 +136,19 @@ static void end(void *context, struct process *process)
 	bool is_worker = view->worker >= 0;
 	enum loader_stage stage;
 
-	for (const struct alike *alike = view->running; alike; alike = alike->hh.next) {
+	for (const struct alike *alike = view->samples.running; alike; alike = alike->hh.next) {
 		stage = loader_stage_of(process, alike->key.py_stack, is_worker);
 		if (stage != LOADER_STAGE_NONE) {
 			add(view, process, stage, alike)->cpu_ns += alike->ns;
 		}
 	}
-	for (const struct alike *alike = view->waiting; alike; alike = alike->hh.next) {
+	for (const struct alike *alike = view->samples.waiting; alike; alike = alike->hh.next) {
 		stage = loader_stage_of_wait(process, &alike->key, is_worker);
 		if (stage != LOADER_STAGE_NONE) {
 			add(view, process, stage, alike)->wait_ns += alike->ns;
 		}
 	}
-	hash_free(view->running);
-	hash_free(view->waiting);
+	alike_samples_fini(&view->samples);
 	if (is_worker && view->has_ready && view->last_ready_ns > view->first_ready_ns) {
 		uint64_t ns = view->last_ready_ns - view->first_ready_ns;
 
@@ -282,8 +256,7 @@ static void fini(void *state)
 {
 	struct loader_stages_view *view = state;
 
-	hash_free(view->running);
-	hash_free(view->waiting);
+	alike_samples_fini(&view->samples);
 	hash_free(view->rows);
 	hash_free(view->lines);
 }

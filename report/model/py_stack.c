@@ -55,6 +55,41 @@ bool py_file_is_library(uint32_t file)
 	return short_file(path) != path || py_file_is_standard(file);
 }
 
+/* The path from the package on, of a file that is in a folder of packages; else NULL. */
+static const char *in_packages(const char *path)
+{
+	const char *version;
+
+	if (short_file(path) != path) {
+		return short_file(path);
+	}
+	version = is_in_library(path) ? strstr(path, "/lib/python3.") : NULL;
+	return version ? strchr(version + strlen("/lib/"), '/') + 1 : NULL;
+}
+
+uint32_t py_file_package(uint32_t file)
+{
+	static const char init[] = "/__init__.py";
+	const char *path = file ? string_pool_text(file, NULL) : "", *name = in_packages(path);
+	size_t nr_bytes = strlen(path);
+
+	if (!name) {
+		const char *end = path + nr_bytes;
+
+		/* Its own folder is the package of __init__.py. */
+		if (nr_bytes > strlen(init) && !strcmp(end - strlen(init), init)) {
+			end -= strlen(init);
+		}
+		for (name = end; name > path && name[-1] != '/'; name--) {
+		}
+	}
+	nr_bytes = strcspn(name, "/");
+	if (nr_bytes > 3 && !strncmp(name + nr_bytes - 3, ".py", 3)) {
+		nr_bytes -= 3;
+	}
+	return string_pool_intern(name, nr_bytes);
+}
+
 static void add_frame(struct buf *text, uint32_t file, uint32_t line, uint32_t function)
 {
 	buf_text(text, file ? short_file(string_pool_text(file, NULL)) : "(unknown)");

@@ -20,6 +20,12 @@ bool py_file_is_standard(uint32_t file);
 /* Is it one of that library, or of an installed package? */
 bool py_file_is_library(uint32_t file);
 
+/*
+ * Returns the package or module that a file belongs to: "torch" of .../site-packages/torch/_ops.py,
+ * "data" of /home/me/data.py or /home/me/data/__init__.py. A number of string_pool.h.
+ */
+uint32_t py_file_package(uint32_t file);
+
 /* "train.py(42): step", all numbers of string_pool.h; line 0: unknown. */
 uint32_t py_frame_text(uint32_t file, uint32_t line, uint32_t function);
 

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counts the samples of a process that look alike, so that a view looks at each stack once: CPU
+ * samples by their Python stack, samples of waits by all that tells them apart.
+ */
+#ifndef REPORT_HOST_ALIKE_SAMPLES_H
+#define REPORT_HOST_ALIKE_SAMPLES_H
+
+#include "report/budget/wait_samples.h"
+#include "report/model/scan.h"
+#include "report/util/hash.h"
+
+struct alike {
+	struct wait_key key; /* a CPU sample sets the Python stack alone */
+	uint64_t nr, ns;
+	UT_hash_handle hh;
+};
+
+/* Two hash tables. Zero-initialized. */
+struct alike_samples {
+	struct alike *running, *waiting;
+};
+
+/* What alike_samples_add reads, for two elements of a view's list. */
+#define ALIKE_SAMPLES_WANTS                                                                     \
+	{GPROF_TABLE_cpu_sample, COL_BIT(COL_cpu_sample_ns) | COL_BIT(COL_cpu_sample_py_stack), \
+		0},                                                                             \
+	{                                                                                       \
+		GPROF_TABLE_wait_sample, COL_BIT(COL_wait_sample_ns) | WAIT_KEY_COLUMNS, 0      \
+	}
+
+/* Adds the rows of a batch of either table. */
+void alike_samples_add(struct alike_samples *samples, const struct batch *b);
+
+/* Frees all, and leaves it as at first. */
+void alike_samples_fini(struct alike_samples *samples);
+
+#endif
