@@ -521,6 +521,7 @@ static int prepare(void)
 	ring_to_rows_init(); /* which depends on how steps are found */
 	control_init();
 	hang_init();
+	leftover_begin();
 	drain.flush_ms = (uint32_t)config_number(CONFIG_FLUSH_MS);
 	drain.flushed_ns = drain.stepped_ns = clock_monotonic_ns();
 	drain.counted = clock_raw();

@@ -77,11 +77,11 @@ static uint32_t find_file(const struct os_call *call, char *name, size_t *nr_byt
 	return file;
 }
 
-/* ---- who posts semaphores ---- */
+/* ---- who posts semaphores and signals condition variables ---- */
 
 /*
- * A post leaves in the place of its semaphore: a part of the address's hash, a count that tells two
- * posts of a thread apart, and the thread, whose number is below 2^22 in every kernel. A semaphore
+ * A post leaves in the place of its object: a part of the address's hash, a count that tells two
+ * posts of a thread apart, and the thread, whose number is below 2^22 in every kernel. An object
  * that shares a place loses its thread to the other one.
  */
 #define NR_POSTERS  4096u
@@ -97,9 +97,9 @@ static inline uint64_t low_bits(uint64_t value, unsigned int nr)
 	return value & ((1ull << nr) - 1);
 }
 
-static inline uint64_t hash_of(const volatile void *semaphore)
+static inline uint64_t hash_of(const volatile void *object)
 {
-	return (uint64_t)(uintptr_t)semaphore * HASH_FACTOR;
+	return (uint64_t)(uintptr_t)object * HASH_FACTOR;
 }
 
 static inline _Atomic uint64_t *place_of(uint64_t hash)
@@ -107,10 +107,10 @@ static inline _Atomic uint64_t *place_of(uint64_t hash)
 	return &posters[(hash >> (64 - HASH_SHIFT)) % NR_POSTERS];
 }
 
-static void note_post(const volatile void *semaphore)
+static void note_post(const volatile void *object)
 {
 	const struct ring_thread *thread = ring_tls.thread;
-	uint64_t hash = hash_of(semaphore);
+	uint64_t hash = hash_of(object);
 	_Atomic uint64_t *place = place_of(hash);
 	uint64_t before = atomic_load_explicit(place, memory_order_relaxed);
 	uint64_t count = low_bits((before >> POSTER_BITS) + 1, COUNT_BITS);
@@ -120,15 +120,15 @@ static void note_post(const volatile void *semaphore)
 		place, hash << HASH_SHIFT | count << POSTER_BITS | poster, memory_order_relaxed);
 }
 
-static uint64_t posts_of(const volatile void *semaphore)
+static uint64_t posts_of(const volatile void *object)
 {
-	return atomic_load_explicit(place_of(hash_of(semaphore)), memory_order_relaxed);
+	return atomic_load_explicit(place_of(hash_of(object)), memory_order_relaxed);
 }
 
-static uint32_t poster_of(const volatile void *semaphore, uint64_t posts)
+static uint32_t poster_of(const volatile void *object, uint64_t posts)
 {
-	uint64_t now = posts_of(semaphore);
-	bool is_of_it = now >> HASH_SHIFT == low_bits(hash_of(semaphore), 64 - HASH_SHIFT);
+	uint64_t now = posts_of(object);
+	bool is_of_it = now >> HASH_SHIFT == low_bits(hash_of(object), 64 - HASH_SHIFT);
 
 	return is_of_it && now != posts ? (uint32_t)low_bits(now, POSTER_BITS) : 0;
 }

@@ -81,7 +81,7 @@ if ! diff <(echo "$listed") <(sed 's/@@.*//' <<<"$exported"); then
 	bad=1
 fi
 versioned=
-[ -n "$other" ] || versioned=$'posix_spawn@@GLIBC_2.15\nposix_spawnp@@GLIBC_2.15\npthread_cond_timedwait@@GLIBC_2.3.2\npthread_cond_wait@@GLIBC_2.3.2'
+[ -n "$other" ] || versioned=$'posix_spawn@@GLIBC_2.15\nposix_spawnp@@GLIBC_2.15\npthread_cond_broadcast@@GLIBC_2.3.2\npthread_cond_signal@@GLIBC_2.3.2\npthread_cond_timedwait@@GLIBC_2.3.2\npthread_cond_wait@@GLIBC_2.3.2'
 if [ "$(grep '@' <<<"$exported")" != "$versioned" ]; then
 	echo "libgprof-os.so must have these versions alone:"
 	echo "$versioned"

@@ -183,6 +183,13 @@ static void look_at(void *context, const char *name)
 	}
 }
 
+static struct private_fd shared = {.fd = -1};
+
+void leftover_begin(void)
+{
+	dir_open(&shared, SHARED);
+}
+
 void leftover_move(bool (*is_over)(void))
 {
 	static struct move move;
@@ -191,6 +198,7 @@ void leftover_move(bool (*is_over)(void))
 	/* Again: a folder that changes while it is read may not show all names. */
 	do {
 		move.nr_moved = 0;
-		dir_each(SHARED, look_at, &move);
+		dir_read(&shared, look_at, &move);
 	} while (move.nr_moved);
+	private_fd_close(&shared);
 }

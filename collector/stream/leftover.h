@@ -9,6 +9,9 @@
 
 #include <stdbool.h>
 
+/* Before, while the program waits: files that are opened later take low numbers of its. */
+void leftover_begin(void);
+
 /*
  * Once, on the drain thread, with the stream open. When is_over returns true, only those are moved
  * that this process has left itself, before it called exec.

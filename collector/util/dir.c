@@ -147,28 +147,38 @@ bool dir_has_room(const char *path, uint64_t bytes, bool otherwise)
 	return statvfs(path, &fs) ? otherwise : (uint64_t)fs.f_bavail * fs.f_frsize > bytes;
 }
 
+int dir_open(struct private_fd *file, const char *dir)
+{
+	return private_fd_open(file, dir, O_RDONLY | O_DIRECTORY, PRIVATE_FD_ANYWHERE);
+}
+
 /*
  * Checks the number before each read: the program may have closed it, and opened a file of its own.
  */
-void dir_each(const char *dir, void (*look)(void *context, const char *name), void *context)
+void dir_read(struct private_fd *file, void (*look)(void *context, const char *name), void *context)
 {
 	char bytes[1024] __attribute__((aligned(8)));
-	struct private_fd file;
-	long n;
+	long n = private_fd_check(file) ? 0 : lseek(file->fd, 0, SEEK_SET) == 0;
 
-	if (private_fd_open(&file, dir, O_RDONLY | O_DIRECTORY, PRIVATE_FD_ANYWHERE)) {
-		return;
-	}
-	do {
+	while (n > 0) {
 		const struct entry *entry;
 
-		n = private_fd_check(&file)
+		n = private_fd_check(file)
 			    ? 0
-			    : syscall(SYS_getdents64, file.fd, bytes, sizeof(bytes));
+			    : syscall(SYS_getdents64, file->fd, bytes, sizeof(bytes));
 		for (long at = 0; at < n; at += entry->bytes) {
 			entry = (const struct entry *)(bytes + at);
 			look(context, entry->name);
 		}
-	} while (n > 0);
-	private_fd_close(&file);
+	}
+}
+
+void dir_each(const char *dir, void (*look)(void *context, const char *name), void *context)
+{
+	struct private_fd file;
+
+	if (!dir_open(&file, dir)) {
+		dir_read(&file, look, context);
+		private_fd_close(&file);
+	}
 }

@@ -26,7 +26,7 @@ struct os_call {
 	const char *path; /* that it was asked to open, NULL: none */
 	int fd;		  /* -1: none */
 	uint32_t file;	  /* of `fd`, where the call has closed that; else 0 */
-	uint32_t holder;  /* the thread that had the lock before the call, or posted; 0: unknown */
+	uint32_t holder;  /* who had the lock before the call, or ended the wait; 0: unknown */
 	uint16_t call;	  /* enum os_id */
 	uint16_t error;	  /* errno, or the error that it returned; 0: it succeeded */
 };
@@ -45,15 +45,15 @@ struct os_recorder {
 	 * Returns the number of the first one's file, 0 if it has none.
 	 */
 	uint32_t (*forget)(int first, int last);
-	/* This thread is about to post a semaphore. */
-	void (*post)(const volatile void *semaphore);
-	/* A mark of the posts of a semaphore until now. */
-	uint64_t (*posts)(const volatile void *semaphore);
+	/* This thread is about to post a semaphore, or to signal a condition variable. */
+	void (*post)(const volatile void *object);
+	/* A mark of the posts of such an object until now. */
+	uint64_t (*posts)(const volatile void *object);
 	/*
 	 * Returns the thread (the system's number) that has posted it last since that mark; 0:
 	 * none has, another process did, or it is unknown.
 	 */
-	uint32_t (*poster)(const volatile void *semaphore, uint64_t posts);
+	uint32_t (*poster)(const volatile void *object, uint64_t posts);
 };
 
 #define OS_RECORDER_SIZES (sizeof(struct os_recorder) << 16 | sizeof(struct os_call))

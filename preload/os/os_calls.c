@@ -60,6 +60,8 @@ static const char names[] =
 	static const char version_of_##name[] = version
 VERSIONED(pthread_cond_wait, "GLIBC_2.3.2");
 VERSIONED(pthread_cond_timedwait, "GLIBC_2.3.2");
+VERSIONED(pthread_cond_signal, "GLIBC_2.3.2");
+VERSIONED(pthread_cond_broadcast, "GLIBC_2.3.2");
 VERSIONED(posix_spawn, "GLIBC_2.15");
 VERSIONED(posix_spawnp, "GLIBC_2.15");
 
@@ -70,6 +72,10 @@ static const char *version_of(unsigned int id)
 		return version_of_pthread_cond_wait;
 	case OS_pthread_cond_timedwait:
 		return version_of_pthread_cond_timedwait;
+	case OS_pthread_cond_signal:
+		return version_of_pthread_cond_signal;
+	case OS_pthread_cond_broadcast:
+		return version_of_pthread_cond_broadcast;
 	case OS_posix_spawn:
 		return version_of_posix_spawn;
 	case OS_posix_spawnp:
@@ -566,24 +572,16 @@ RWLOCK_UNTIL(pthread_rwlock_timedwrlock)
 RWLOCK_BY_CLOCK(pthread_rwlock_clockrdlock)
 RWLOCK_BY_CLOCK(pthread_rwlock_clockwrlock)
 
-CALL_VERSIONED(pthread_cond_wait,
-	(pthread_cond_t *restrict object, pthread_mutex_t *restrict mutex), (object, mutex),
-	.object = address(object))
-CALL_VERSIONED(pthread_cond_timedwait,
-	(pthread_cond_t *restrict object, pthread_mutex_t *restrict mutex,
-		const struct timespec *restrict until),
-	(object, mutex, until), .object = address(object))
-CALL_ERROR(pthread_cond_clockwait,
-	(pthread_cond_t *restrict object, pthread_mutex_t *restrict mutex, clockid_t clock,
-		const struct timespec *restrict until),
-	(object, mutex, clock, until), .object = address(object))
+/* ---- waits that another thread ends: who did so meanwhile is who they wait for ---- */
 
-/* A wait is for who posts meanwhile: of a lock, such as Python's, that is who has it. */
-#define SEMAPHORE(name, params, args)                                                 \
-	EXPORT int name params;                                                       \
-	WRAP(int name, int, name, params, args, uint64_t before = posts(object), ,    \
-		r < 0 ? errno : 0, -1, NO_FD, .result = r, .object = address(object), \
+#define ENDED(name, own_name, params, args, failure, absent)                                    \
+	EXPORT int own_name params;                                                             \
+	WRAP(int own_name, int, name, params, args, uint64_t before = posts(object), , failure, \
+		absent, NO_FD, .result = r, .object = address(object),                          \
 		.holder = poster(object, before, r))
+
+/* Of a lock, such as Python's, that is who has it. */
+#define SEMAPHORE(name, params, args) ENDED(name, name, params, args, r < 0 ? errno : 0, -1)
 
 SEMAPHORE(sem_wait, (sem_t * object), (object))
 SEMAPHORE(sem_timedwait, (sem_t *restrict object, const struct timespec *restrict until),
@@ -592,21 +590,39 @@ SEMAPHORE(sem_clockwait,
 	(sem_t *restrict object, clockid_t clock, const struct timespec *restrict until),
 	(object, clock, until))
 
-/* It waits for nothing, so it is no event. */
-EXPORT int sem_post(sem_t *object);
-int sem_post(sem_t *object)
-{
-	int (*const real)(sem_t *) = (int (*)(sem_t *))next(OS_sem_post);
+#define CONDITION(name, own_name, params, args) ENDED(name, own_name, params, args, r, ENOSYS)
 
-	if (__builtin_expect(!real, 0)) {
-		errno = ENOSYS;
-		return -1;
+CONDITION(pthread_cond_wait, OWN_NAME(pthread_cond_wait),
+	(pthread_cond_t *restrict object, pthread_mutex_t *restrict mutex), (object, mutex))
+CONDITION(pthread_cond_timedwait, OWN_NAME(pthread_cond_timedwait),
+	(pthread_cond_t *restrict object, pthread_mutex_t *restrict mutex,
+		const struct timespec *restrict until),
+	(object, mutex, until))
+CONDITION(pthread_cond_clockwait, pthread_cond_clockwait,
+	(pthread_cond_t *restrict object, pthread_mutex_t *restrict mutex, clockid_t clock,
+		const struct timespec *restrict until),
+	(object, mutex, clock, until))
+
+/* These wait for nothing, so they are no events. */
+#define POST(name, own_name, type, absent)                                    \
+	EXPORT int own_name(type *object);                                    \
+	int own_name(type *object)                                            \
+	{                                                                     \
+		int (*const real)(type *) = (int (*)(type *))next(OS_##name); \
+                                                                              \
+		if (__builtin_expect(!real, 0)) {                             \
+			errno = ENOSYS;                                       \
+			return absent;                                        \
+		}                                                             \
+		if (has_recorder()) {                                         \
+			gprof_os_recorder.post(object);                       \
+		}                                                             \
+		return real(object);                                          \
 	}
-	if (has_recorder()) {
-		gprof_os_recorder.post(object);
-	}
-	return real(object);
-}
+
+POST(sem_post, sem_post, sem_t, -1)
+POST(pthread_cond_signal, OWN_NAME(pthread_cond_signal), pthread_cond_t, ENOSYS)
+POST(pthread_cond_broadcast, OWN_NAME(pthread_cond_broadcast), pthread_cond_t, ENOSYS)
 
 /* One of the threads gets another result than 0. */
 EXPORT int pthread_barrier_wait(pthread_barrier_t *object);

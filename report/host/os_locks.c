@@ -138,12 +138,11 @@ static const struct table_column columns[] = {
 		.help = "the thread that waited longest", TABLE_MEMBER(lock_row, threads.most)),
 	TABLE_COLUMN("kind", "Kind", TABLE_TEXT, .is_minor = true, TABLE_MEMBER(lock_row, kind)),
 	TABLE_COLUMN("holders", "Holders", TABLE_COUNT, .is_wide_only = true,
-		.help = "threads that had the lock as others began to wait; of a semaphore, that "
-			"posted it",
+		.help = "threads that had the lock as others began to wait; of other waits, that "
+			"ended them",
 		TABLE_NONZERO(lock_row, holders.nr)),
 	TABLE_COLUMN("holder", "Held by", TABLE_NAME, .is_major = true,
-		.help = "the thread that had the lock, or posted the semaphore, for most of that "
-			"time",
+		.help = "the thread that had the lock, or ended the waits, for most of that time",
 		TABLE_IF(lock_row, holders.most, holders.nr)),
 	TABLE_COLUMN("sites", "Call sites", TABLE_COUNT, .is_wide_only = true,
 		.help = "places in the code that wait for it", TABLE_NONZERO(lock_row, sites.nr)),

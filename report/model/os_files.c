@@ -96,8 +96,8 @@ uint32_t os_files_call(struct os_files *files, uint32_t function, uint64_t file)
 	uint32_t name =
 		has_holder ? holder_text(files, (uint32_t)file) : os_files_name(files, file, 0);
 	const char *by = !has_holder				 ? ""
-			 : os_kind_of(function) == GPROF_OS_LOCK ? HELD_BY
-								 : "posted by ";
+			 : os_kind_of(function) == GPROF_OS_WAIT ? "for "
+								 : HELD_BY;
 	struct buf text = {0};
 
 	if (!name) {

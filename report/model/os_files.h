@@ -27,14 +27,14 @@ uint32_t os_files_name(const struct os_files *files, uint64_t file, uint64_t nam
 uint32_t os_files_group(uint32_t name);
 
 /*
- * In place of the number of a file, of a call that waits for a lock or semaphore: with the system's
- * number of the thread that had or posted it.
+ * In place of the number of a file, of a call that waits for a lock or another thread: with the
+ * system's number of the thread that had it, or that ended the wait.
  */
 #define OS_FILES_HOLDER (1ull << 63)
 
 /*
  * The function, with its file or holder where that is known (0: none), as "read(/data/train.tar)",
- * "pthread_mutex_lock(held by worker (4711))", "sem_wait(posted by worker (4711))".
+ * "pthread_mutex_lock(held by worker (4711))", "sem_wait(for worker (4711))".
  */
 uint32_t os_files_call(struct os_files *files, uint32_t function, uint64_t file);
 

@@ -21,7 +21,9 @@ as_root()
 
 probe close_all
 probe close_range
-probe low_numbers
+GPROF_CPU_HZ=0 probe low_numbers
+# To sample a thread that has run for a while takes one for an instant.
+EDIT='s/lowest number: [1-4]?[0-9] times/lowest number: 0 times/' probe low_numbers
 probe bad_names
 # Recording takes one descriptor, and none of the low numbers.
 EDIT='s/opened [34],/opened 3 or 4,/' probe nofile 8

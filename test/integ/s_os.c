@@ -220,12 +220,14 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static sem_t semaphore;
 static bool is_set;
 static pthread_rwlock_t written = PTHREAD_RWLOCK_INITIALIZER;
-static _Atomic bool is_writing, is_waiting;
+static _Atomic bool is_ready, is_writing, is_waiting;
 
 static void *set(void *unused)
 {
 	const struct timespec pause = {0, 3000000};
 
+	while (!is_ready) {
+	}
 	CALL(clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, NULL);
 	CALL(pthread_mutex_lock, &mutex);
 	is_set = true;
@@ -278,6 +280,7 @@ static void use_waits(void)
 	sem_init(&semaphore, 0, 0);
 	pthread_create(&thread, NULL, set, NULL);
 	CALL(pthread_mutex_lock, &mutex);
+	is_ready = true;
 	while (!is_set) {
 		CALL(pthread_cond_wait, &changed, &mutex);
 	}

@@ -67,8 +67,8 @@ ok test "$(query "$lock.total_ns")" -ge 30000000
 is hold "$(query "$lock.site")" "the function that waits for it"
 ok grep -qE '^s_os \([0-9]+\)$' <<<"$(query "$lock.holder")"
 ok test "$(query "$lock.holders")" -ge 1
-# One thread writes for 20 ms what another wants to read, and posts a semaphore that it waits for.
-for name in pthread_rwlock_rdlock sem_wait; do
+# One thread writes for 20 ms what another wants to read; it signals and posts what that waits for.
+for name in pthread_rwlock_rdlock pthread_cond_wait sem_wait; do
 	ok grep -qE '^s_os \([0-9]+\)$' <<<"$(query '[.locks.rows[] | select(.name == "'$name'")] | max_by(.total_ns).holder')"
 done
 is "1 call of " "$(query '.locks.rows[] | select(.name == "sem_timedwait") | "\(.calls) call of \(.holder)"')" "who posts for a wait that times out"
@@ -90,6 +90,28 @@ rm -rf "$GPROF_DIR" "$T/files"/*
 LD_PRELOAD=$os "$program" >"$T/out" 2>"$T/err"
 is "" "$(diff "$T/plain.out" "$T/out")" "what the calls return without the recorder"
 is "" "$(cat "$T/err")" "messages without the recorder"
+# Nor is anything recorded by a libgprof.so of another build, whose calls may mean something else.
+cat >"$T/other.c" <<-END
+	#include <stdlib.h>
+	#include "preload/os/os.h"
+	static const _Atomic uint32_t mode = 1;
+	static uint64_t begin_call(void) { abort(); }
+	static void end_call(const struct os_call *call) { (void)call, abort(); }
+	static uint32_t forget(int first, int last) { (void)first, (void)last, abort(); }
+	static void post(const volatile void *object) { (void)object, abort(); }
+	static uint64_t posts(const volatile void *object) { (void)object, abort(); }
+	static uint32_t poster(const volatile void *object, uint64_t before) { (void)object, (void)before, abort(); }
+	extern const struct os_recorder gprof_os_recorder;
+	const struct os_recorder gprof_os_recorder = {OS_RECORDER_SIZES - SIZE, OS_NR - CALLS, &mode, begin_call, end_call, forget, post, posts, poster};
+END
+for other in "-DSIZE=1 -DCALLS=0" "-DSIZE=0 -DCALLS=1"; do
+	# shellcheck disable=SC2086 # two options
+	"${CC:-gcc}" $other -I"$ROOT" -shared -fPIC -o "$T/other.so" "$T/other.c" || mismatch "no other recorder"
+	rm -rf "$T/files"/*
+	LD_PRELOAD=$T/other.so:$os "$program" >"$T/out" 2>"$T/err"
+	is 0 $? "exit status with $other"
+	is "" "$(diff "$T/plain.out" "$T/out")" "what the calls return with $other"
+done
 # In the other order of libraries.
 rm -rf "$GPROF_DIR" "$T/files"/*
 LD_PRELOAD=$os:$(preload) "$program" "$T/counts" >"$T/out" 2>"$T/err"
