@@ -188,14 +188,14 @@ static inline uint32_t forget(int fd)
 	return fd >= 0 && has_recorder() ? gprof_os_recorder.forget(fd, fd) : 0;
 }
 
-static inline uint64_t posts(const volatile void *semaphore)
+static inline uint64_t posts(const volatile void *object)
 {
-	return has_recorder() ? gprof_os_recorder.posts(semaphore) : 0;
+	return has_recorder() ? gprof_os_recorder.posts(object) : 0;
 }
 
-static inline uint32_t poster(const volatile void *semaphore, uint64_t before, int result)
+static inline uint32_t poster(const volatile void *object, uint64_t before, int result)
 {
-	return result == 0 && has_recorder() ? gprof_os_recorder.poster(semaphore, before) : 0;
+	return result == 0 && has_recorder() ? gprof_os_recorder.poster(object, before) : 0;
 }
 
 /* Returns the bytes that a call has moved; none if it failed. */

@@ -355,6 +355,7 @@ static void add_thread(struct process *p, const struct batch *b, uint32_t i)
 	thread->id = id;
 	if (b->col[COL_thread_tid][i]) {
 		thread->tid = (uint32_t)b->col[COL_thread_tid][i];
+		*(uint32_t *)idmap_put(&p->thread_of, thread->tid) = id;
 	}
 	if (b->col[COL_thread_parent][i]) {
 		thread->parent = (uint32_t)b->col[COL_thread_parent][i];
@@ -718,6 +719,7 @@ static void free_dictionaries(struct process *process)
 	idmap_fini(&process->shapes);
 	idmap_fini(&process->places);
 	idmap_fini(&process->threads);
+	idmap_fini(&process->thread_of);
 	idmap_fini(&process->op_names);
 	idmap_fini(&process->op_shapes);
 	idmap_fini(&process->py_files);
@@ -755,6 +757,7 @@ static void load(struct process *process, struct stream *stream)
 	idmap_init(&process->shapes, sizeof(struct model_shape));
 	idmap_init(&process->places, sizeof(struct model_place));
 	idmap_init(&process->threads, sizeof(struct model_thread));
+	idmap_init(&process->thread_of, sizeof(uint32_t));
 	idmap_init(&process->op_names, sizeof(uint32_t));
 	idmap_init(&process->op_shapes, sizeof(uint32_t));
 	idmap_init(&process->py_files, sizeof(uint32_t));

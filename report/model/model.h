@@ -176,6 +176,7 @@ struct process {
 	struct idmap shapes;		  /* struct model_shape */
 	struct idmap places;		  /* struct model_place */
 	struct idmap threads;		  /* struct model_thread */
+	struct idmap thread_of;		  /* uint32_t of threads, by the system's number */
 	struct idmap op_names;		  /* uint32_t of string_pool.h */
 	struct idmap op_shapes;		  /* uint32_t of string_pool.h */
 	struct idmap py_files;		  /* uint32_t of string_pool.h */

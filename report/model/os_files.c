@@ -18,7 +18,6 @@ void os_files_fini(struct os_files *files)
 {
 	if (files->process) {
 		idmap_fini(&files->names);
-		idmap_fini(&files->holders);
 	}
 	*files = (struct os_files){0};
 }
@@ -41,7 +40,6 @@ void os_files_begin(struct os_files *files, struct process *process)
 	os_files_fini(files);
 	files->process = process;
 	idmap_init(&files->names, sizeof(uint32_t));
-	idmap_init(&files->holders, sizeof(uint32_t));
 	for (size_t i = 0; i < process->stream->nr_blocks; i++) {
 		struct batch batch;
 
@@ -80,21 +78,11 @@ uint32_t os_files_group(uint32_t name)
 	return name;
 }
 
-static uint32_t holder_text(struct os_files *files, uint32_t tid)
-{
-	uint32_t *text = idmap_put(&files->holders, tid);
-
-	if (!*text) {
-		*text = os_thread_text_of(files->process, tid);
-	}
-	return *text;
-}
-
-uint32_t os_files_call(struct os_files *files, uint32_t function, uint64_t file)
+uint32_t os_files_call(const struct os_files *files, uint32_t function, uint64_t file)
 {
 	bool has_holder = file & OS_FILES_HOLDER;
-	uint32_t name =
-		has_holder ? holder_text(files, (uint32_t)file) : os_files_name(files, file, 0);
+	uint32_t name = has_holder ? os_thread_text_of(files->process, (uint32_t)file)
+				   : os_files_name(files, file, 0);
 	const char *by = !has_holder				 ? ""
 			 : os_kind_of(function) == GPROF_OS_WAIT ? "for "
 								 : HELD_BY;
@@ -142,12 +130,8 @@ uint32_t os_thread_text(uint32_t name, uint32_t tid)
 
 uint32_t os_thread_text_of(struct process *process, uint32_t tid)
 {
-	uint32_t name = 0;
+	const uint32_t *id = idmap_get(&process->thread_of, tid);
+	const struct model_thread *thread = id ? idmap_get(&process->threads, *id) : NULL;
 
-	for (size_t i = 0; i < process->threads.nr; i++) {
-		const struct model_thread *thread = idmap_at(&process->threads, i);
-
-		name = thread->tid == tid ? thread->name : name;
-	}
-	return os_thread_text(name, tid);
+	return os_thread_text(thread ? thread->name : 0, tid);
 }

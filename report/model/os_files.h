@@ -8,8 +8,7 @@
 /* Names of files by their numbers in a process. Zero-initialized. */
 struct os_files {
 	struct process *process;
-	struct idmap names;   /* uint32_t of string_pool.h */
-	struct idmap holders; /* the same, by the system's number of the thread; filled as asked */
+	struct idmap names; /* uint32_t of string_pool.h */
 };
 
 /* Reads the names of a process, in place of those of another one. */
@@ -36,7 +35,7 @@ uint32_t os_files_group(uint32_t name);
  * The function, with its file or holder where that is known (0: none), as "read(/data/train.tar)",
  * "pthread_mutex_lock(held by worker (4711))", "sem_wait(for worker (4711))".
  */
-uint32_t os_files_call(struct os_files *files, uint32_t function, uint64_t file);
+uint32_t os_files_call(const struct os_files *files, uint32_t function, uint64_t file);
 
 /* Return the function of such a name, and who holds a lock; 0: none. Numbers of string_pool.h. */
 uint32_t os_files_function(uint32_t name);
