@@ -5,10 +5,11 @@
  */
 #include "test/sim/cupti.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SUBSCRIBERS = 4, MAX_RESOURCE = 64, MAX_NAME = 54 };
+enum { MAX_SUBSCRIBERS = 4, MAX_RESOURCE = 64, MAX_NAME = 54, MAX_WAITS = 100000 };
 
 struct subscriber {
 	_Atomic bool is_live;
@@ -21,6 +22,10 @@ struct subscriber {
 };
 
 static struct subscriber subscribers[MAX_SUBSCRIBERS];
+/* How many calls look at each of them, of all threads and of this one, which may subscribe in a
+ * callback. */
+static _Atomic int nr_inside[MAX_SUBSCRIBERS];
+static _Thread_local int nr_own[MAX_SUBSCRIBERS];
 static _Atomic int nr_live;
 static _Atomic bool is_busy; /* a subscription is being made or ended */
 
@@ -61,23 +66,42 @@ static bool is_live(void *subscriber)
 	return s >= subscribers && s < subscribers + MAX_SUBSCRIBERS && atomic_load(&s->is_live);
 }
 
+static void call_subscriber(struct subscriber *s, uint32_t domain, uint32_t cbid, const void *data)
+{
+	bool is_wanted;
+
+	if (!atomic_load(&s->is_live)) {
+		return;
+	}
+	if (domain == CUPTI_DOMAIN_RESOURCE) {
+		is_wanted = cbid < MAX_RESOURCE && atomic_load(&s->resource[cbid]);
+	} else {
+		is_wanted = atomic_load(&s->api[domain - 1][cbid]);
+	}
+	if (is_wanted && s->callback) {
+		s->callback(s->userdata, domain, cbid, data);
+	}
+}
+
 void cupti_sim_call_subscribers(uint32_t domain, uint32_t cbid, const void *data)
 {
 	for (int i = 0; i < MAX_SUBSCRIBERS; i++) {
-		struct subscriber *s = &subscribers[i];
-		bool is_wanted;
+		atomic_fetch_add(&nr_inside[i], 1);
+		nr_own[i]++;
+		call_subscriber(&subscribers[i], domain, cbid, data);
+		nr_own[i]--;
+		atomic_fetch_sub(&nr_inside[i], 1);
+	}
+}
 
-		if (!atomic_load(&s->is_live)) {
-			continue;
-		}
-		if (domain == CUPTI_DOMAIN_RESOURCE) {
-			is_wanted = cbid < MAX_RESOURCE && atomic_load(&s->resource[cbid]);
-		} else {
-			is_wanted = atomic_load(&s->api[domain - 1][cbid]);
-		}
-		if (is_wanted && s->callback) {
-			s->callback(s->userdata, domain, cbid, data);
-		}
+/*
+ * Until no other thread looks at a place that is free: it may have seen the one before there. Not
+ * for ever, since a callback may have been left by a jump.
+ */
+static void wait_for_calls(int place)
+{
+	for (int i = 0; i < MAX_WAITS && atomic_load(&nr_inside[place]) > nr_own[place]; i++) {
+		sched_yield();
 	}
 }
 
@@ -157,6 +181,7 @@ static int subscribe(void **out, cupti_callback_fn callback, void *userdata, con
 	}
 	s = place(allows_others, holder);
 	if (s) {
+		wait_for_calls((int)(s - subscribers));
 		memset((void *)s, 0, sizeof(*s));
 		s->callback = callback;
 		s->userdata = userdata;

@@ -250,8 +250,15 @@ done
 tap formats test/golden/traces/ascend.json "each format, ascend.json"
 tap again test/golden/traces/ascend.json "read again, ascend.json"
 # shellcheck disable=SC2317
+# without_files PATH: the first screen in one line, which without files breaks elsewhere.
+without_files() {
+	headline "$1" | tr -s '\n ' ' ' | sed -E 's/([a-z_0-9]+)\(\/[^)]*\)/\1/g'
+}
+
+# The timeline lacks the names of files that calls of the system use.
+# shellcheck disable=SC2317
 headline_again() {
-	report timeline --split-size 0 -o "$T/x.json" "$1" && diff <(headline "$1") <(headline "$T/x.json")
+	report timeline --split-size 0 -o "$T/x.json" "$1" && diff <(without_files "$1") <(without_files "$T/x.json")
 }
 tap headline_again test/golden/traces/old_torch.json "the same first screen, old_torch.json"
 "$B/gen_stream" "$T/gc.gprof" gc
