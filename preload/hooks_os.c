@@ -80,9 +80,9 @@ static uint32_t find_file(const struct os_call *call, char *name, size_t *nr_byt
 /* ---- who posts semaphores and signals condition variables ---- */
 
 /*
- * A post leaves in the place of its object: a part of the address's hash, a count that tells two
- * posts of a thread apart, and the thread, whose number is below 2^22 in every kernel. An object
- * that shares a place loses its thread to the other one.
+ * A post writes one word into a table, at a place that the hash of the object's address selects:
+ * the rest of the hash, a counter that tells two posts of the same thread apart, and the thread's
+ * number, which is below 2^22 in every kernel. Two objects that share a place overwrite each other.
  */
 #define NR_POSTERS  4096u
 #define POSTER_BITS 22u
@@ -109,7 +109,8 @@ static inline _Atomic uint64_t *place_of(uint64_t hash)
 
 static void note_post(const volatile void *object)
 {
-	const struct ring_thread *thread = ring_tls.thread;
+	/* Once the thread is past its destructors, its entry may be another thread's. */
+	const struct ring_thread *thread = ring_tls.ended ? NULL : ring_tls.thread;
 	uint64_t hash = hash_of(object);
 	_Atomic uint64_t *place = place_of(hash);
 	uint64_t before = atomic_load_explicit(place, memory_order_relaxed);

@@ -20,11 +20,12 @@ int dir_make(const char *dir, char absolute[PATH_MAX]);
  */
 void dir_each(const char *dir, void (*look)(void *context, const char *name), void *context);
 
+struct private_fd;
+
 /*
  * The same in two parts: dir_open returns 0 or -errno, and dir_read begins with the first entry
  * each time. private_fd_close ends it.
  */
-struct private_fd;
 int dir_open(struct private_fd *file, const char *dir);
 void dir_read(
 	struct private_fd *file, void (*look)(void *context, const char *name), void *context);

@@ -528,19 +528,6 @@ static inline uint32_t holder_of(const pthread_mutex_t *mutex)
 #endif
 }
 
-/* The mutex has its holder before the call; behind it, that is the caller. */
-#define MUTEX(name, params, args)                                                                 \
-	EXPORT int name params;                                                                   \
-	WRAP(int name, int, name, params, args, uint32_t holder = holder_of(object), , r, ENOSYS, \
-		.fd = -1, .result = r, .object = address(object), .holder = holder)
-
-MUTEX(pthread_mutex_lock, (pthread_mutex_t * object), (object))
-MUTEX(pthread_mutex_timedlock,
-	(pthread_mutex_t *restrict object, const struct timespec *restrict until), (object, until))
-MUTEX(pthread_mutex_clocklock,
-	(pthread_mutex_t *restrict object, clockid_t clock, const struct timespec *restrict until),
-	(object, clock, until))
-
 /* The thread that writes; 0: none, or the C library does not say. Those that read are unknown. */
 static inline uint32_t writer_of(const pthread_rwlock_t *lock)
 {
@@ -552,27 +539,31 @@ static inline uint32_t writer_of(const pthread_rwlock_t *lock)
 #endif
 }
 
-#define RWLOCK(name, params, args)                                                                \
-	EXPORT int name params;                                                                   \
-	WRAP(int name, int, name, params, args, uint32_t holder = writer_of(object), , r, ENOSYS, \
+/* A lock has its holder before the call; behind it, that is the caller. */
+#define LOCK_CALL(name, params, args, who)                                                  \
+	EXPORT int name params;                                                             \
+	WRAP(int name, int, name, params, args, uint32_t holder = who(object), , r, ENOSYS, \
 		.fd = -1, .result = r, .object = address(object), .holder = holder)
-#define RWLOCK_UNTIL(name)                                                                       \
-	RWLOCK(name, (pthread_rwlock_t *restrict object, const struct timespec *restrict until), \
-		(object, until))
-#define RWLOCK_BY_CLOCK(name)                                        \
-	RWLOCK(name,                                                 \
-		(pthread_rwlock_t *restrict object, clockid_t clock, \
-			const struct timespec *restrict until),      \
-		(object, clock, until))
+#define LOCK(name, type, who) LOCK_CALL(name, (type * object), (object), who)
+#define LOCK_UNTIL(name, type, who)                                                     \
+	LOCK_CALL(name, (type *restrict object, const struct timespec *restrict until), \
+		(object, until), who)
+#define LOCK_BY_CLOCK(name, type, who)                                                           \
+	LOCK_CALL(name,                                                                          \
+		(type *restrict object, clockid_t clock, const struct timespec *restrict until), \
+		(object, clock, until), who)
 
-RWLOCK(pthread_rwlock_rdlock, (pthread_rwlock_t * object), (object))
-RWLOCK(pthread_rwlock_wrlock, (pthread_rwlock_t * object), (object))
-RWLOCK_UNTIL(pthread_rwlock_timedrdlock)
-RWLOCK_UNTIL(pthread_rwlock_timedwrlock)
-RWLOCK_BY_CLOCK(pthread_rwlock_clockrdlock)
-RWLOCK_BY_CLOCK(pthread_rwlock_clockwrlock)
+LOCK(pthread_mutex_lock, pthread_mutex_t, holder_of)
+LOCK_UNTIL(pthread_mutex_timedlock, pthread_mutex_t, holder_of)
+LOCK_BY_CLOCK(pthread_mutex_clocklock, pthread_mutex_t, holder_of)
+LOCK(pthread_rwlock_rdlock, pthread_rwlock_t, writer_of)
+LOCK(pthread_rwlock_wrlock, pthread_rwlock_t, writer_of)
+LOCK_UNTIL(pthread_rwlock_timedrdlock, pthread_rwlock_t, writer_of)
+LOCK_UNTIL(pthread_rwlock_timedwrlock, pthread_rwlock_t, writer_of)
+LOCK_BY_CLOCK(pthread_rwlock_clockrdlock, pthread_rwlock_t, writer_of)
+LOCK_BY_CLOCK(pthread_rwlock_clockwrlock, pthread_rwlock_t, writer_of)
 
-/* ---- waits that another thread ends: who did so meanwhile is who they wait for ---- */
+/* ---- waits that another thread ends: the one that did so meanwhile is their holder ---- */
 
 #define ENDED(name, own_name, params, args, failure, absent)                                    \
 	EXPORT int own_name params;                                                             \
@@ -580,7 +571,7 @@ RWLOCK_BY_CLOCK(pthread_rwlock_clockwrlock)
 		absent, NO_FD, .result = r, .object = address(object),                          \
 		.holder = poster(object, before, r))
 
-/* Of a lock, such as Python's, that is who has it. */
+/* Locks of Python are semaphores: the thread that holds one ends the wait. */
 #define SEMAPHORE(name, params, args) ENDED(name, name, params, args, r < 0 ? errno : 0, -1)
 
 SEMAPHORE(sem_wait, (sem_t * object), (object))

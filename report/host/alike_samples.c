@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A long run has a million samples of some hundred stacks. */
+/* Hash tables: a long run has a million samples, but only some hundred different stacks. */
 #include "report/host/alike_samples.h"
 
 static void count(struct alike **all, const struct wait_key *key, uint64_t ns)

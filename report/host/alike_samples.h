@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts the samples of a process that look alike, so that a view looks at each stack once: CPU
- * samples by their Python stack, samples of waits by all that tells them apart.
+ * Counts equal samples of a process, so that a view walks each stack once. CPU samples are equal if
+ * their Python stacks are; samples of waits, if they also wait in the same call for the same
+ * object.
  */
 #ifndef REPORT_HOST_ALIKE_SAMPLES_H
 #define REPORT_HOST_ALIKE_SAMPLES_H
@@ -21,7 +22,7 @@ struct alike_samples {
 	struct alike *running, *waiting;
 };
 
-/* What alike_samples_add reads, for two elements of a view's list. */
+/* The tables and columns that alike_samples_add reads: two elements of a view's list. */
 #define ALIKE_SAMPLES_WANTS                                                                     \
 	{GPROF_TABLE_cpu_sample, COL_BIT(COL_cpu_sample_ns) | COL_BIT(COL_cpu_sample_py_stack), \
 		0},                                                                             \

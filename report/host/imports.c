@@ -49,11 +49,12 @@ struct part {
 
 struct imports_view {
 	struct view_input input;
-	struct alike_samples samples; /* of the process that is read */
+	struct alike_samples samples; /* the current process has these */
 	struct row *rows;
 	struct part *parts;
-	uint64_t all_ns, nr_unread; /* of all samples */
-	uint32_t loads, runs;	    /* names of the interpreter's functions */
+	uint64_t all_ns;      /* the time that all samples stand for, also those of no import */
+	uint64_t nr_unread;   /* samples whose Python frames could not be read */
+	uint32_t loads, runs; /* names of the interpreter's functions */
 };
 
 static const struct scan_want wants[] = {ALIKE_SAMPLES_WANTS};

@@ -39,7 +39,7 @@ struct line {
 
 struct loader_stages_view {
 	struct view_input input;
-	struct alike_samples samples; /* of the process that is read */
+	struct alike_samples samples; /* the current process has these */
 	struct row *rows;
 	struct line *lines;
 	int64_t worker; /* the number of the worker that is being read; -1: none */

@@ -43,14 +43,14 @@ struct op_call {
 	int32_t result;
 	uint64_t handle; /* the API's, of the stream of a launch, copy or set, or of what is waited
 			    for; of a call of the C library, the number of its file, or
-			    OS_FILES_HOLDER and that of who has the mutex */
+			    OS_FILES_HOLDER and the thread that it waits for */
 	uint32_t step;	 /* in which it began, as in phase_segment: 0 before the first */
 	uint32_t py_stack; /* 0: not recorded */
 	uint32_t segment;  /* of phases, as an operator has it */
 	uint8_t table;	   /* GPROF_TABLE_api ... _api_sync, or os_call */
 };
 
-/* The same of a call of the C library; 0 of all other calls. */
+/* The handle of a call of the C library; 0 for all other calls. */
 static inline uint64_t op_call_file(const struct op_call *call)
 {
 	return call->table == GPROF_TABLE_os_call ? call->handle : 0;

@@ -27,7 +27,7 @@ struct waits {
 	bool has_gpu;
 	const char *op;	     /* for the rest; NULL: the loader's */
 	const char *os_call; /* which the same time is of; NULL: such calls were not recorded */
-	uint32_t os_holder;  /* of its mutex */
+	uint32_t os_holder;  /* the thread that holds the mutex it waits for; 0: unknown */
 	uint32_t holder_stack;
 };
 
