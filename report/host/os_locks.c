@@ -191,8 +191,10 @@ static void fill_table(void *state, struct table *table)
 		table_note(table, "No locks were recorded; gprof-record --os records them.");
 	} else if (table->nr_rows) {
 		table_note(table,
-			"Condition variables and semaphores also show threads that wait for "
-			"work. Addresses are those of the process.");
+			"Condition variables and semaphores also show threads that wait for work; "
+			"for them, Held by names the thread that ended the waits. Addresses are "
+			"those of the "
+			"process.");
 	}
 }
 
