@@ -17,6 +17,8 @@
 #include "report/stream/file.h"
 #include "report/stream/ring_rows.h"
 
+#define FEW_ROWS 256u
+
 /* Arrays are by index in the directory of the open block. */
 struct reader {
 	struct decoder *decoder;
@@ -35,6 +37,7 @@ struct reader {
 	uint64_t bytes_from, bytes_to;
 	uint64_t *zeros;
 	struct decode_text *empty;
+	uint32_t nr_room; /* rows that each array of rows has room for */
 };
 
 struct reader *reader_create(void)
@@ -45,22 +48,51 @@ struct reader *reader_create(void)
 	return reader;
 }
 
+static void free_rows(struct reader *reader)
+{
+	for (unsigned int i = 0; i < DECODE_COLUMNS; i++) {
+		free(reader->values[i]);
+		free(reader->small[i]);
+		free(reader->texts[i].texts);
+		reader->values[i] = NULL;
+		reader->small[i] = NULL;
+		reader->texts[i].texts = NULL;
+	}
+	free(reader->zeros);
+	free(reader->empty);
+	reader->zeros = NULL;
+	reader->empty = NULL;
+}
+
 void reader_destroy(struct reader *reader)
 {
 	if (!reader) {
 		return;
 	}
+	free_rows(reader);
 	for (unsigned int i = 0; i < DECODE_COLUMNS; i++) {
-		free(reader->values[i]);
-		free(reader->small[i]);
-		free(reader->texts[i].texts);
 		free(reader->texts[i].content);
 	}
 	decoder_destroy(reader->decoder);
 	free(reader->bytes);
-	free(reader->zeros);
-	free(reader->empty);
 	free(reader);
+}
+
+/*
+ * Most streams of a job are short, and a full block has 65,536 rows: arrays are as long as blocks
+ * need. Nobody uses an earlier batch any more, so what is too short is made anew.
+ */
+static void make_room(struct reader *reader, uint32_t nr_rows)
+{
+	uint32_t nr_room = reader->nr_room ? reader->nr_room : FEW_ROWS;
+
+	while (nr_room < nr_rows) {
+		nr_room *= 2;
+	}
+	if (nr_room != reader->nr_room) {
+		free_rows(reader);
+		reader->nr_room = nr_room;
+	}
 }
 
 /* The status of a failed read: the file may have become shorter. */
@@ -95,6 +127,7 @@ static enum decode_status open_block(
 	}
 	memset(reader->status, -1, sizeof(reader->status));
 	memset(reader->is_small, 0, sizeof(reader->is_small));
+	make_room(reader, reader->header.nr_rows);
 	return DECODE_OK;
 }
 
@@ -174,10 +207,9 @@ static void fetch_together(struct reader *reader, const struct stream_table *tab
 	}
 }
 
-/* Always for a full block, as its rows are decoded together. */
-static void *room(void *array, size_t bytes)
+static void *room(const struct reader *reader, void *array, size_t bytes)
 {
-	return array ? array : mem_resize(NULL, GPROF_BLOCK_ROWS, bytes);
+	return array ? array : mem_resize(NULL, reader->nr_room, bytes);
 }
 
 static enum decode_status decode_entry_now(struct reader *reader, int place, bool small);
@@ -206,7 +238,7 @@ static const uint64_t *find_span(struct reader *reader, int place)
 static const uint64_t *zeros(struct reader *reader)
 {
 	if (!reader->zeros) {
-		reader->zeros = mem_zeroed(GPROF_BLOCK_ROWS, sizeof(uint64_t));
+		reader->zeros = mem_zeroed(reader->nr_room, sizeof(uint64_t));
 	}
 	return reader->zeros;
 }
@@ -226,11 +258,11 @@ static enum decode_status decode_entry_now(struct reader *reader, int place, boo
 	if (entry->codec == GPROF_CODEC_TEXT) {
 		struct decoded_texts *texts = &reader->texts[place];
 
-		texts->texts = room(texts->texts, sizeof(struct decode_text));
+		texts->texts = room(reader, texts->texts, sizeof(struct decode_text));
 		return decode_texts(reader->decoder, entry, frame, nr_rows, texts);
 	}
 	if (small) {
-		reader->small[place] = room(reader->small[place], sizeof(uint32_t));
+		reader->small[place] = room(reader, reader->small[place], sizeof(uint32_t));
 		status = decode_small(reader->decoder, entry, frame, nr_rows, reader->small[place]);
 		if (status != DECODE_BAD_CODEC) {
 			reader->is_small[place] = true;
@@ -242,7 +274,7 @@ static enum decode_status decode_entry_now(struct reader *reader, int place, boo
 		return DECODE_OK;
 	}
 	reader->numbers[place] = reader->values[place] =
-		room(reader->values[place], sizeof(uint64_t));
+		room(reader, reader->values[place], sizeof(uint64_t));
 	return decode_numbers(reader->decoder, entry, frame, nr_rows, span, reader->values[place]);
 }
 
@@ -250,8 +282,8 @@ static enum decode_status decode_entry_now(struct reader *reader, int place, boo
 static struct decode_text *empty_texts(struct reader *reader)
 {
 	if (!reader->empty) {
-		reader->empty = mem_zeroed(GPROF_BLOCK_ROWS, sizeof(struct decode_text));
-		for (uint32_t i = 0; i < GPROF_BLOCK_ROWS; i++) {
+		reader->empty = mem_zeroed(reader->nr_room, sizeof(struct decode_text));
+		for (uint32_t i = 0; i < reader->nr_room; i++) {
 			reader->empty[i].bytes = "";
 		}
 	}

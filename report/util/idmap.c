@@ -60,12 +60,18 @@ static void remember_near(struct idmap *map, uint64_t id)
 {
 	if (id >= map->nr_near) {
 		size_t nr_near = map->nr_near ? map->nr_near : 64;
+		uint32_t *near;
 
 		while (nr_near <= id) {
 			nr_near *= 2;
 		}
-		map->near = mem_resize(map->near, nr_near, sizeof(*map->near));
-		memset(map->near + map->nr_near, 0, (nr_near - map->nr_near) * sizeof(*map->near));
+		/* Fresh memory is zero already: most of its pages may never be touched. */
+		near = mem_zeroed(nr_near, sizeof(*near));
+		if (map->near) {
+			memcpy(near, map->near, map->nr_near * sizeof(*near));
+		}
+		free(map->near);
+		map->near = near;
 		map->nr_near = nr_near;
 	}
 	map->near[id] = (uint32_t)map->nr + 1;

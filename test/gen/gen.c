@@ -41,14 +41,20 @@ static void fail(const char *what)
 	exit(1);
 }
 
-static void *get_memory(size_t bytes)
+/* Of what is large, most pages are never touched: it is not cleared. */
+static void *get_room(size_t bytes)
 {
 	void *memory = aligned_alloc(64, (bytes + 63u) & ~(size_t)63u);
 
 	if (!memory) {
 		fail("gen: memory");
 	}
-	return memset(memory, 0, bytes);
+	return memory;
+}
+
+static void *get_memory(size_t bytes)
+{
+	return memset(get_room(bytes), 0, bytes);
 }
 
 static uint32_t most_rows(const struct block_table *table)
@@ -208,10 +214,10 @@ struct gen *gen_open(const char *path)
 	if (!gen->file || fwrite(&header, sizeof(header), 1, gen->file) != 1) {
 		fail(path);
 	}
-	gen->encoder_memory = get_memory(block_encoder_bytes());
+	gen->encoder_memory = get_room(block_encoder_bytes());
 	gen->encoder = block_encoder_init(gen->encoder_memory, 1);
 	gen->out_bytes = block_bound(GPROF_TABLE_shape, BLOCK_ENCODE_ROWS, 1u << 20);
-	gen->out = get_memory(gen->out_bytes);
+	gen->out = get_room(gen->out_bytes);
 	if (!gen->encoder) {
 		fail("gen: encoder");
 	}

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "collector/ring/ring.h"
 #include "collector/util/loss.h"
@@ -26,7 +27,7 @@
 #else
 #define STRIDE 1
 #endif
-#define MAX_ROWS    (MAX_STEPS * (ROWS_A_STEP + 400ul))
+#define MAX_ROWS    (MAX_STEPS * (ROWS_A_STEP + 800ul))
 #define STACK_BYTES 65536u
 #ifndef SS_AUTODISARM
 #define SS_AUTODISARM (1u << 31)
@@ -56,6 +57,91 @@ static uint64_t nr_read, nr_wrong;
 static volatile int nr_traps, wanted_trap;
 static volatile sig_atomic_t is_stepping;
 static sigjmp_buf before_the_row, before_the_call;
+
+/*
+ * A trap takes microseconds, on a virtual machine tens of them. So only the first row of a scene is
+ * stepped through from its begin. Later ones stop at a breakpoint near the wanted instruction, at
+ * an address that the first one came to once. A row that does not come there has gone another way,
+ * and the next one is stepped through instead.
+ */
+static struct {
+	unsigned char *at[MAX_STEPS]; /* by trap: the instruction that comes next */
+	int nr;
+	unsigned char *breakpoint; /* NULL: none */
+	unsigned char instead;	   /* of its first byte */
+	int trap;		   /* that it stands for */
+} path;
+
+extern unsigned char __executable_start[], etext[];
+
+static bool may_have_breakpoint(int trap)
+{
+	bool is_once = path.at[trap] >= __executable_start && path.at[trap] < etext;
+
+	for (int i = 1; i <= path.nr && is_once; i++) {
+		is_once = i == trap || path.at[i] != path.at[trap];
+	}
+	return is_once;
+}
+
+static void put_byte(unsigned char *at, unsigned char byte)
+{
+	unsigned char *page = (unsigned char *)((uintptr_t)at & ~4095ul);
+
+	if (mprotect(page, 4096, PROT_READ | PROT_WRITE | PROT_EXEC)) {
+		ck_abort_msg("the program's code cannot be changed");
+	}
+	*at = byte;
+	mprotect(page, 4096, PROT_READ | PROT_EXEC);
+}
+
+static void set_breakpoint(int trap)
+{
+	for (trap = trap < path.nr ? trap : path.nr; trap > 0 && !path.breakpoint; trap--) {
+		if (may_have_breakpoint(trap)) {
+			path.breakpoint = path.at[trap];
+			path.instead = *path.breakpoint;
+			path.trap = trap;
+			put_byte(path.breakpoint, 0xcc);
+		}
+	}
+}
+
+static bool clear_breakpoint(void)
+{
+	bool is_set = path.breakpoint != NULL;
+
+	if (is_set) {
+		put_byte(path.breakpoint, path.instead);
+		path.breakpoint = NULL;
+	}
+	return is_set;
+}
+
+/* The thread goes on before the instruction, as after the trap that comes there. */
+static bool came_to_breakpoint(greg_t *registers)
+{
+	if (!path.breakpoint || registers[REG_RIP] != (greg_t)(path.breakpoint + 1)) {
+		return false;
+	}
+	registers[REG_RIP]--;
+	registers[REG_EFL] |= TRAP_FLAG;
+	nr_traps = path.trap;
+	return clear_breakpoint();
+}
+
+/* The first row is not interrupted. */
+static bool is_before_wanted(greg_t *registers)
+{
+	if (!came_to_breakpoint(registers)) {
+		nr_traps++;
+	}
+	if (wanted_trap == MAX_STEPS && nr_traps < MAX_STEPS) {
+		path.at[nr_traps] = (unsigned char *)registers[REG_RIP];
+		path.nr = nr_traps;
+	}
+	return nr_traps < wanted_trap;
+}
 
 static void see(void *context, struct ring_thread *thread, const struct gprof_row_head *head)
 {
@@ -134,7 +220,7 @@ static void on_trap(int number, siginfo_t *info, void *context)
 
 	(void)number;
 	(void)info;
-	if (is_stepping && ++nr_traps < wanted_trap) {
+	if (is_stepping && is_before_wanted(interrupted->uc_mcontext.gregs)) {
 		return;
 	}
 	interrupted->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
@@ -151,13 +237,15 @@ static void on_trap(int number, siginfo_t *info, void *context)
 	call(false);
 }
 
-/* A call of which each instruction is followed by a trap. */
+/* A call of which each instruction, or each after the breakpoint, is followed by a trap. */
 static __attribute__((noinline)) void step_through_a_call(void)
 {
 	is_stepping = 1;
-	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; orq %0, (%%rsp); popfq; lea 128(%%rsp), "
-			 "%%rsp" ::"i"(TRAP_FLAG)
-			 : "memory", "cc");
+	if (!path.breakpoint) {
+		__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; orq %0, (%%rsp); popfq; lea "
+				 "128(%%rsp), %%rsp" ::"i"(TRAP_FLAG)
+				 : "memory", "cc");
+	}
 	call(false);
 	is_stepping = 0;
 	__asm__ volatile("nop" ::: "memory");
@@ -169,12 +257,9 @@ static uint64_t count_rest(void)
 	       loss_take(LOSS_DAMAGED);
 }
 
-/* Returns false once the call has fewer instructions. */
-static bool interrupt_at(int step)
+/* In a row that no longer fits into the chunk. */
+static void interrupt_a_row(bool is_from_breakpoint)
 {
-	static uint64_t nr_counted, nr_interrupts;
-	uint64_t missing, spare;
-
 	for (uint64_t filled = 0;
 		(uint64_t)(ring_tls.end - ring_tls.at) >= sizeof(struct row) || !filled; filled++) {
 		call(false);
@@ -183,10 +268,25 @@ static bool interrupt_at(int step)
 		drain();
 	}
 	nr_traps = 0;
-	nr_interrupts++;
-	wanted_trap = step;
+	if (is_from_breakpoint) {
+		set_breakpoint(wanted_trap);
+	}
 	if (!sigsetjmp(before_the_row, 1)) {
 		step_through_a_call();
+	}
+}
+
+/* Returns false once the call has fewer instructions. */
+static bool interrupt_at(int step)
+{
+	static uint64_t nr_counted, nr_interrupts;
+	uint64_t missing, spare;
+
+	nr_interrupts++;
+	wanted_trap = step;
+	interrupt_a_row(step < MAX_STEPS);
+	if (clear_breakpoint()) {
+		interrupt_a_row(false);
 	}
 	if (scene->is_drained) {
 		drain();
@@ -217,6 +317,7 @@ static void *interrupt_everywhere(void *stack)
 	if (scene->is_apart) {
 		ck_assert_int_eq(sigaltstack(&apart, NULL), 0);
 	}
+	ck_assert(!interrupt_at(MAX_STEPS));
 	while (step < MAX_STEPS && interrupt_at(step)) {
 		step += STRIDE;
 	}
