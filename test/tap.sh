@@ -22,7 +22,7 @@ fetch_lib()
 {
 	(
 		flock 9
-		[ -d "$1" ] || { python3 -m pip install -q --no-warn-script-location --target "$T/lib" "$2" >"$T/pip" 2>&1 && mv "$T/lib" "$1"; }
+		[ -d "$1" ] || { python3 -m pip install -q --no-compile --no-warn-script-location --target "$T/lib" "$2" >"$T/pip" 2>&1 && mv "$T/lib" "$1"; }
 	) 9>"$1.lock"
 }
 

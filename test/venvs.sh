@@ -12,8 +12,8 @@ shift 2
 
 make_venv()
 {
-	python3 -m venv "$base/$1" &&
-		"$base/$1/bin/pip" install -q --disable-pip-version-check "$package==$1" 'numpy<2' setuptools >&2 &&
+	python3 -m venv --without-pip "$base/$1" &&
+		python3 -m pip --python "$base/$1/bin/python" install -q --no-compile --disable-pip-version-check "$package==$1" 'numpy<2' setuptools >&2 &&
 		return 0
 	rm -rf "${base:?}/$1"
 	echo "$package $1 cannot be installed" >&2

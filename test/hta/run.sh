@@ -15,7 +15,7 @@ skip() {
 
 command -v python3 >/dev/null || skip "no python3"
 if [ ! -d "$lib" ]; then
-	python3 -m pip install -q --no-warn-script-location --target "$work/lib" \
+	python3 -m pip install -q --no-compile --no-warn-script-location --target "$work/lib" \
 		HolisticTraceAnalysis==0.5.0 'pandas<3' >"$work/pip" 2>&1 ||
 		skip "HolisticTraceAnalysis is not to be had: $(tail -1 "$work/pip" | cut -c1-80)"
 	# What it brings for notebooks; make takes files of that name for its own.

@@ -323,34 +323,41 @@ workers()
 samples()
 {
 	"$python" test/python/samples.py 0.1 >"$T/plain" 2>&1
-	GPROF_CPU_HZ=200 within "$python" test/python/samples.py 2 >"$T/out" 2>&1
+	GPROF_CPU_HZ=200 within "$python" test/python/samples.py 1 >"$T/out" 2>&1
 	diff "$T/plain" "$T/out" && have_shares
 }
 
-# Where nobody asks for them nothing gets into the interpreter: its frames are read from outside. The same with a file's setting.
+# samples_of SECONDS COMMAND...: in a program that calls CUDA.
+samples_of()
+{
+	rm -rf "$T/dump"
+	GPROF_DIR=$T/dump "${@:2}" "$python" test/python/samples.py "$1" gpu >"$T/out" 2>&1 && diff "$T/plain" "$T/out"
+}
+
+# Where nobody asks for them nothing gets into the interpreter: its frames are read from outside. The same with a file's
+# setting. The default rate takes longer, so only the first version has it.
 samples_from_outside()
 {
-	local setting
-	for setting in "" $(is_first && echo GPROF_CPU_HZ=200); do
-		echo "$setting" >"$T/file"
-		GPROF_CONFIG=$T/file within "$python" test/python/samples.py 2 gpu >"$T/out" 2>&1
-		diff "$T/plain" "$T/out" && have_shares || return 1
-	done
+	echo GPROF_CPU_HZ=200 >"$T/file"
+	! is_first || { samples_of 2 env LD_PRELOAD="$lib" && have_shares; } || return 1
+	samples_of 1 env LD_PRELOAD="$lib" GPROF_CONFIG="$T/file" && have_shares || return 1
 	within "$python" test/python/samples.py 0.1 # uses no GPU, so it is not recorded
 	[ ! -e "$T/dump" ]
+}
+
+# are_refused SECONDS VARIABLE...
+are_refused()
+{
+	samples_of "$1" "$python" test/python/no_perf.py env LD_PRELOAD="$lib" "${@:2}" && has_shares &&
+		grep '"cause": "CPU samples refused"' "$T/notices.json" >/dev/null
 }
 
 # Where the kernel refuses samples, gprof looks at Python's threads itself, by default and where samples are asked for.
 samples_refused()
 {
-	local setting
-	for setting in "" $(is_first && echo GPROF_CPU_HZ=99); do
-		rm -rf "$T/dump"
-		"$python" test/python/no_perf.py env GPROF_DIR="$T/dump" LD_PRELOAD="$lib" ${setting:+"$setting"} \
-			"$python" test/python/samples.py 2 gpu >"$T/out" 2>&1 || return 1
-		diff "$T/plain" "$T/out" && has_shares || return 1
-		grep '"cause": "CPU samples refused"' "$T/notices.json" >/dev/null || return 1
-	done
+	! is_first || { are_refused 2 && are_refused 2 GPROF_CPU_HZ=99; } || return 1
+	echo GPROF_CPU_HZ=200 >"$T/file"
+	are_refused 1 GPROF_CONFIG="$T/file"
 }
 
 # What the main thread waits for, by default: each function as long as it measures itself, but for time in which it is ready to
@@ -652,7 +659,7 @@ for python in "${pythons[@]}"; do
 	tap hangs child "hangs: in a child that another thread forked"
 	tap ended "hangs: after the end of the interpreter"
 	tap samples "samples: lines in known shares"
-	tap samples_from_outside "samples: the same by default, from outside"
+	tap samples_from_outside "samples: the same from outside"
 	tap samples_refused "samples: the same where the kernel refuses them"
 	tap waits "waits: where, in which call and how long"
 done
