@@ -36,7 +36,7 @@ texts()
 	query "[.notices.rows[] | select(.cause == \"$1\").text] | join(\"; \")"
 }
 
-run 0
+SIM_NVML=costly run 0
 one=$(samples)
 for cause in "no NVML" "NVML refused" MIG MPS; do
 	is 0 "$(notices "$cause")" "notices of $cause"
