@@ -7,7 +7,7 @@
 # why") is counted line by line. Logs are in build/test/log; the last line of output is the sum.
 #
 # Tests wait more than half of their time, so there are twice as many at once as there are cores, and one
-# more; those that take longest come first. Hence no test may take what another uses: files are in a folder of its own, ports are asked
+# more, or twice as many again while the cores are idle for a fifth of the time; those that take longest come first. Hence no test may take what another uses: files are in a folder of its own, ports are asked
 # for, and what several need is built before. For the same reason none may judge by the clock. What records nothing leaves the cores
 # to what does, whose threads depend on when they run.
 set -u
@@ -16,6 +16,7 @@ cd "$(dirname "$0")/.." || exit 1
 export TEST_TIER=${1:-check}
 NR_CORES=$(nproc)
 NR_AT_ONCE=$((2 * NR_CORES + 1))
+NR_WHILE_IDLE=$((2 * NR_AT_ONCE))
 LOG=build/test/log
 RESULTS=build/test/results
 MAKE=${MAKE:-make}
@@ -104,11 +105,32 @@ run()
 	)"
 }
 
+# Nothing is ever written to it, so that reading it with a time limit takes that time, and no process.
+exec {never}<> <(:)
+
+# cores_are_idle: for a fifth of the next half second.
+cores_are_idle()
+{
+	local before after sum=0 i
+	read -ra before </proc/stat
+	read -rt 0.5 -u "$never"
+	read -ra after </proc/stat
+	for i in {1..8}; do
+		((sum += after[i] - before[i]))
+	done
+	((5 * (after[4] - before[4]) >= sum))
+}
+
 # beside COMMAND...: as soon as there is room for it.
 beside()
 {
-	while [ "$(jobs -rp | wc -l)" -ge $NR_AT_ONCE ]; do
-		wait -n
+	local running
+	while mapfile -t running < <(jobs -rp); [ ${#running[@]} -ge $NR_AT_ONCE ]; do
+		if [ ${#running[@]} -lt $NR_WHILE_IDLE ]; then
+			! cores_are_idle || break
+		else
+			wait -n
+		fi
 	done
 	"$@" &
 }
