@@ -302,7 +302,8 @@ extern const struct view_class view_memory_categories, view_memory_peak, view_me
 	view_memory_failed;
 extern const struct view_class view_operator, view_model, view_user_ranges, view_benchmark,
 	view_memory, view_memory_curve, view_memory_events, view_data_loading, view_utilization,
-	view_python, view_gc, view_gil, view_module, view_os_runtime, view_wait_lines, view_imports;
+	view_python, view_gc, view_gil, view_module, view_os_runtime, view_wait_lines, view_imports,
+	view_compilations;
 extern const struct view_class view_operator_types, view_single_operators, view_step_stats,
 	view_utilization_time, view_data_loading_steps, view_advice;
 extern const struct view_class view_gpu_trace, view_api_trace;

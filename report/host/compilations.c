@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What torch.compile and JAX compiled: each compilation with its step, the version of the code that
- * came of it, and its longest stage. Stages are ranges that they mark themselves; they nest, and
- * the own time of one leaves out the stages in it.
+ * What torch.compile, JAX and others compiled: each compilation with its step, the version of the
+ * code that came of it, and its longest stage. Stages are ranges that they mark themselves; they
+ * nest, and the own time of one leaves out the stages in it. Compilers that mark none are known by
+ * samples (compile_samples.h).
  *
  * The walk goes back in time, and a range comes after what it contains. So the code that runs next
  * in the thread, "Torch-Compiled Region: 0/2", is known before what compiled it, and with
  * GPROF_TORCH=shapes the inputs of its CompiledFunction.
  *
- * Memory: 56 bytes for each compilation; for each thread that compiles 600, and 16 for each name of
+ * Memory: 72 bytes for each compilation; for each thread that compiles 600, and 16 for each name of
  * a stage.
  */
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <string.h>
 
 #include "report/analysis/view.h"
+#include "report/budget/compile_samples.h"
 #include "report/model/time_axis.h"
 #include "report/ops/op_walk.h"
 #include "report/util/buf.h"
@@ -30,7 +32,8 @@ struct compilation {
 	uint64_t begin_ns, ns, stage_ns;
 	uint32_t name, stage, code, inputs; /* of string_pool.h; the last two may be 0: unknown */
 	uint32_t place;			    /* of its step, as in phase_segment; 0: in none */
-	bool is_jax;
+	uint32_t line, nr_samples;	    /* by samples alone; 0: unknown, and none */
+	uint8_t compiler;		    /* enum op_compiler */
 };
 
 /* All stages of a name in a compilation, without those in them. */
@@ -52,10 +55,18 @@ struct compilations_view {
 	struct view_input input;
 	struct compilation *items;
 	size_t nr, capacity;
+	size_t first;	      /* of that process */
 	struct idmap threads; /* struct compiling, of that process by thread */
+	uint64_t error_ns;    /* as in compile_samples, of all processes */
 };
 
 /* ---- reading ---- */
+
+static void add_item(struct compilations_view *view, const struct compilation *item)
+{
+	view->items = array_grow(view->items, view->nr, &view->capacity, sizeof(*view->items));
+	view->items[view->nr++] = *item;
+}
 
 /* The part of compiled code that autograd knows: its inputs are those of the code. */
 static bool is_function(uint32_t name)
@@ -146,11 +157,12 @@ static void add_compilation(struct compilations_view *view, struct compiling *co
 {
 	struct process *process = view->input.process;
 	bool is_whole = !(op->is & OP_IS_COVERED);
-	bool is_jax = op_compiler(op->name, op->framework, op->scope) == OP_COMPILER_JAX;
+	enum op_compiler compiler = op_compiler(op->name, op->framework, op->scope);
+	bool is_jax = compiler == OP_COMPILER_JAX;
 	struct compilation item = {.process = process,
 		.begin_ns = clock_map_time(&process->host_clock, op->begin),
 		.ns = ns,
-		.is_jax = is_jax,
+		.compiler = (uint8_t)compiler,
 		.name = op->name,
 		.code = is_jax	   ? jax_code_of(op)
 			: is_whole ? compiling->code
@@ -160,8 +172,7 @@ static void add_compilation(struct compilations_view *view, struct compiling *co
 					       : 0};
 
 	find_longest_stage(&compiling->stages, &item);
-	view->items = array_grow(view->items, view->nr, &view->capacity, sizeof(*view->items));
-	view->items[view->nr++] = item;
+	add_item(view, &item);
 	if (is_whole) {
 		compiling->code = compiling->inputs = 0;
 	}
@@ -174,6 +185,7 @@ static void begin(void *context, struct process *process)
 	struct compilations_view *view = context;
 
 	(void)process;
+	view->first = view->nr;
 	idmap_init(&view->threads, sizeof(struct compiling));
 }
 
@@ -217,12 +229,47 @@ static void on_op(void *context, const struct op *op)
 	}
 }
 
+static int by_falling_begin(const void *a, const void *b)
+{
+	const struct compilation *x = a, *y = b;
+
+	return (x->begin_ns < y->begin_ns) - (x->begin_ns > y->begin_ns);
+}
+
+static void add_sampled(struct compilations_view *view, struct process *process)
+{
+	struct compile_samples sampled;
+
+	compile_samples_find(&sampled, process);
+	for (size_t i = 0; i < sampled.nr; i++) {
+		const struct sampled_compilation *of = &sampled.items[i];
+		const char *name = op_compiler_texts[of->compiler].title;
+
+		add_item(view, &(struct compilation){.process = process,
+				       .begin_ns = of->begin_ns,
+				       .ns = of->end_ns - of->begin_ns,
+				       .name = string_pool_intern(name, strlen(name)),
+				       .stage = of->stage,
+				       .stage_ns = of->stage_ns,
+				       .place = of->step,
+				       .line = of->line,
+				       .nr_samples = of->nr,
+				       .compiler = of->compiler});
+	}
+	if (sampled.nr) {
+		qsort(&view->items[view->first], view->nr - view->first, sizeof(*view->items),
+			by_falling_begin);
+	}
+	view->error_ns = sampled.error_ns > view->error_ns ? sampled.error_ns : view->error_ns;
+	compile_samples_fini(&sampled);
+}
+
 static void end(void *context, struct process *process, const struct phases *phases)
 {
 	struct compilations_view *view = context;
 
-	(void)process;
 	(void)phases;
+	add_sampled(view, process);
 	for (size_t i = 0; i < view->threads.nr; i++) {
 		struct compiling *compiling = idmap_at(&view->threads, i);
 
@@ -315,7 +362,20 @@ static void set_changes(
 
 /* ---- the table ---- */
 
-enum column { PID, RANK, NAME, CODE, STEP, DURATION, START, CHANGES, STAGE, STAGE_TIME };
+enum column {
+	PID,
+	RANK,
+	NAME,
+	CODE,
+	LINE,
+	STEP,
+	DURATION,
+	SAMPLES,
+	START,
+	CHANGES,
+	STAGE,
+	STAGE_TIME
+};
 
 static const struct table_column columns[] = {
 	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
@@ -326,9 +386,15 @@ static const struct table_column columns[] = {
 		.help = "that came of it. PyTorch numbers it: 0/2 is version 2 of code 0, "
 			"which PyTorch had compiled before (0/0 is the first one); unknown "
 			"for a backward pass. Of JAX: the function"),
+	[LINE] = TABLE_COLUMN("line", "Called at", TABLE_NAME,
+		.help = "by samples: the line of the program that called what was compiled",
+		TABLE_IF(compilation, line, line)),
 	[STEP] = TABLE_COLUMN("step", "Step", TABLE_ID, .help = "in which it began"),
 	[DURATION] = TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME, .is_major = true,
 		TABLE_MEMBER(compilation, ns)),
+	[SAMPLES] = TABLE_COLUMN("samples", "Samples", TABLE_COUNT,
+		.help = "by which it is known; its times are estimates. None: ranges measure it",
+		TABLE_IF(compilation, nr_samples, nr_samples)),
 	[START] = TABLE_COLUMN("start_ns", "Start", TABLE_TIME, .is_minor = true,
 		.help = "since the start of the recording", TABLE_MEMBER(compilation, begin_ns)),
 	[CHANGES] = TABLE_COLUMN("changes", "Changed inputs", TABLE_TEXT,
@@ -340,14 +406,62 @@ static const struct table_column columns[] = {
 		.help = "of all its stages of that name", TABLE_MEMBER(compilation, stage_ns)),
 };
 
+/* What the rows have of columns that are shown if any has. */
+struct contents {
+	bool has_rank, has_step, has_code, has_inputs, has_samples;
+	bool has_torch_ranges;
+	unsigned int compilers; /* bits of enum op_compiler */
+};
+
+static void note_reasons(struct table *table, const struct contents *contents)
+{
+	for (unsigned int i = 0; i < NR_OP_COMPILERS; i++) {
+		const struct op_compiler_text *text = &op_compiler_texts[i];
+
+		if (contents->compilers >> i & 1 && text->reason[0]) {
+			table_note(table, "%s says why %s again.%s", text->reason, text->does,
+				i == OP_COMPILER_TORCH && contents->has_torch_ranges &&
+						!contents->has_inputs
+					? " With GPROF_TORCH=shapes, inputs that changed are here."
+					: "");
+		}
+	}
+}
+
+static void add_notes(
+	const struct compilations_view *view, struct table *table, const struct contents *contents)
+{
+	if (!table->nr_rows) {
+		table_note(table, "None was recorded.");
+	}
+	note_reasons(table, contents);
+	if (contents->has_samples) {
+		table_note(table,
+			"Those with samples are estimates: both ends are up to about %.0f ms off, "
+			"and "
+			"fewer than %u samples are none.",
+			(double)view->error_ns / 1e6, COMPILE_MIN_SAMPLES);
+	}
+}
+
+static void fill_item(const struct compilation *item, struct table_cell *cells)
+{
+	view_fill_process(item->process, cells);
+	table_set_integer(&cells[START], time_axis_time(item->process, item->begin_ns));
+	if (item->place) {
+		table_set_integer(&cells[STEP], item->process->steps[item->place - 1].step);
+	}
+	table_set_integer(&cells[NAME], item->nr_samples ? item->name : stage_of(item->name));
+	table_set_integer(&cells[STAGE], item->stage);
+	if (item->code) {
+		table_set_integer(&cells[CODE], item->code);
+	}
+}
+
 static void fill(void *state, struct table *table)
 {
 	struct compilations_view *view = state;
-	static const char in_torch[] = "TORCH_LOGS=recompiles says why PyTorch compiles again.",
-			  in_jax[] = "JAX_EXPLAIN_CACHE_MISSES=1 says why JAX compiles again.",
-			  inputs[] = " With GPROF_TORCH=shapes, inputs that changed are here.";
-	bool has_rank = false, has_step = false, has_inputs = false, has_jax = false;
-
+	struct contents contents = {.compilers = 0};
 	struct idmap of_codes;
 
 	idmap_init(&of_codes, sizeof(uint32_t));
@@ -355,36 +469,29 @@ static void fill(void *state, struct table *table)
 		const struct compilation *item = &view->items[i];
 		struct table_cell *cells = table_add(table, item);
 
-		view_fill_process(item->process, cells);
-		table_set_integer(&cells[START], time_axis_time(item->process, item->begin_ns));
-		if (item->place) {
-			table_set_integer(&cells[STEP], item->process->steps[item->place - 1].step);
-		}
-		table_set_integer(&cells[NAME], stage_of(item->name));
-		table_set_integer(&cells[STAGE], item->stage);
-		if (item->code) {
-			table_set_integer(&cells[CODE], item->code);
-		}
+		fill_item(item, cells);
 		if (i + 1 < view->nr && item->process != view->items[i + 1].process) {
 			idmap_fini(&of_codes);
 			idmap_init(&of_codes, sizeof(uint32_t));
 		}
 		set_changes(item, &of_codes, &cells[CHANGES]);
-		has_rank |= item->process->rank >= 0;
-		has_step |= item->place > 0;
-		has_inputs |= item->inputs != 0;
-		has_jax |= item->is_jax;
+		contents.has_rank |= item->process->rank >= 0;
+		contents.has_step |= item->place > 0;
+		contents.has_code |= item->code != 0;
+		contents.has_inputs |= item->inputs != 0;
+		contents.has_samples |= item->nr_samples != 0;
+		contents.has_torch_ranges |=
+			item->compiler == OP_COMPILER_TORCH && !item->nr_samples;
+		contents.compilers |= 1u << item->compiler;
 	}
 	idmap_fini(&of_codes);
-	table->columns[RANK].is_wide_only = !has_rank;
-	table->columns[STEP].is_wide_only = !has_step;
-	table->columns[CHANGES].is_wide_only = !has_inputs;
-	if (!table->nr_rows) {
-		table_note(table, "None was recorded.");
-	} else {
-		table_note(table, "%s%s", has_jax ? in_jax : in_torch,
-			has_inputs || has_jax ? "" : inputs);
-	}
+	table->columns[RANK].is_wide_only = !contents.has_rank;
+	table->columns[STEP].is_wide_only = !contents.has_step;
+	table->columns[CODE].is_wide_only = contents.has_samples && !contents.has_code;
+	table->columns[LINE].is_wide_only = !contents.has_samples;
+	table->columns[SAMPLES].is_wide_only = !contents.has_samples;
+	table->columns[CHANGES].is_wide_only = !contents.has_inputs;
+	add_notes(view, table, &contents);
 }
 
 static void fini(void *state)
@@ -395,11 +502,12 @@ static void fini(void *state)
 VIEW(compilations, 319) = {
 	.name = "compilations",
 	.subject = VIEW_ABOUT_HOST,
-	.help = "what torch.compile or JAX compiled, when, and its longest stage",
+	.help = "what torch.compile, JAX, Triton and others compiled, when, and the longest stage",
 	.about =
 		"A compilation is the outermost of the stages that PyTorch or JAX marks. "
 		"Files that its pool of processes or threads compiles are none: the loop waits for "
-		"them in a stage.",
+		"them in a stage. Of compilers that mark none, one is at least 3 samples of a "
+		"thread in a row that are in the compiler, called from one line.",
 	.is_empty_hidden = true,
 	.title = "Compilations",
 	VIEW_COLUMNS(columns),

@@ -70,6 +70,7 @@ struct model_py_code {
 	uint32_t line;	     /* of its first line */
 	uint32_t text;	     /* of string_pool.h, 0: not built yet; see py_stack.h */
 	uint16_t loader;     /* 0: not asked yet; see loader_stage.c */
+	uint16_t compiler;   /* 0: not asked yet; see compile_samples.c */
 };
 
 struct model_py_stack {

@@ -157,6 +157,12 @@ static bool find_is_user(uint32_t name, uint8_t framework, uint8_t scope, enum o
 	       !begins_with(string_pool_text(name, NULL), "ProfilerStep#");
 }
 
+const struct op_compiler_text op_compiler_texts[NR_OP_COMPILERS] = {
+#define COMPILER(name, title, does, change, reason) \
+	[OP_COMPILER_##name] = {title, does, change, reason},
+#include "report/ops/compiler.def"
+};
+
 static bool is_torch_compilation(const char *name)
 {
 	static const char suffix[] = " (dynamo_timed)", in_pool[] = "compile_file";

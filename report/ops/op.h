@@ -157,7 +157,17 @@ enum op_loader op_loader_of(uint32_t name);
  * waits for them in another stage.
  */
 #define OP_COUNTED_PREFIX "pytorch.wait_counter."
-enum op_compiler { OP_COMPILER_NONE, OP_COMPILER_TORCH, OP_COMPILER_JAX };
+enum op_compiler {
+	OP_COMPILER_NONE,
+#define COMPILER(name, title, does, change, reason) OP_COMPILER_##name,
+#include "report/ops/compiler.def"
+	NR_OP_COMPILERS,
+};
+
+/* What tables and sentences say of each: see compiler.def. */
+extern const struct op_compiler_text {
+	const char *title, *does, *change, *reason;
+} op_compiler_texts[NR_OP_COMPILERS];
 
 static inline enum op_compiler op_compiler(uint32_t name, uint8_t framework, uint8_t scope)
 {

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compilations by the Python stacks of samples. */
+#include "report/budget/compile_samples.h"
+
+#include <string.h>
+
+#include "report/util/string_pool.h"
+#include "test/unit/report_made.h"
+
+#define MS	 1000000ull
+#define BEGIN_MS 100u /* of a stream: the time of its first sample, in the loop */
+#define PACKAGES "/opt/lib/python3.12/site-packages"
+
+enum { LOOP = 1, PJIT, PARTIAL, COMPILER, DYNAMO, TUNER, TRITON };
+static const char *const files[] = {[LOOP] = "/home/me/train.py",
+	[PJIT] = PACKAGES "/jax/_src/pjit.py",
+	[PARTIAL] = PACKAGES "/jax/_src/interpreters/partial_eval.py",
+	[COMPILER] = PACKAGES "/jax/_src/compiler.py",
+	[DYNAMO] = PACKAGES "/torch/_dynamo/convert_frame.py",
+	[TUNER] = PACKAGES "/triton/runtime/autotuner.py",
+	[TRITON] = PACKAGES "/triton/compiler/compiler.py"};
+
+static const struct {
+	uint32_t file;
+	const char *name;
+} codes[] = {
+	{0, ""}, {LOOP, "main"},	     /* 1 */
+	{LOOP, "step"},			     /* 2 */
+	{PJIT, "cache_miss"},		     /* 3 */
+	{PARTIAL, "trace_to_jaxpr"},	     /* 4 */
+	{COMPILER, "compile_or_get_cached"}, /* 5 */
+	{COMPILER, "get_compile_options"},   /* 6: none of the functions that compile */
+	{DYNAMO, "_compile"},		     /* 7 */
+	{TUNER, "_bench"},		     /* 8 */
+	{TRITON, "compile"},		     /* 9 */
+	{LOOP, "compile"},		     /* 10: the program's own */
+};
+
+/* By numbers from 1 on: parent, function, line. */
+static const uint32_t stacks[][3] = {
+	{0, 0, 0}, {0, 1, 31}, /* 1: train.py(31): main */
+	{1, 3, 9},	       /* 2: a cache has no entry, */
+	{2, 4, 9},	       /* 3: so JAX traces */
+	{3, 2, 12},	       /* 4: train.py(12): step, */
+	{4, 3, 9},	       /* 5: which calls another function */
+	{5, 4, 9},	       /* 6: that it traces */
+	{2, 5, 9},	       /* 7: and compiles */
+	{1, 6, 9},	       /* 8: cached */
+	{0, 1, 32},	       /* 9: train.py(32): main */
+	{9, 5, 9},	       /* 10: compiles, too */
+	{1, 7, 9},	       /* 11: torch.compile */
+	{1, 8, 9},	       /* 12: Triton tunes */
+	{12, 9, 9},	       /* 13: and compiles for that */
+	{1, 10, 5},	       /* 14 */
+};
+enum {
+	MAIN = 1,
+	MISS = 2,
+	TRACE = 4,
+	INNER = 6,
+	COMPILE = 7,
+	CACHED = 8,
+	NEXT = 10,
+	TORCH = 11,
+	TUNE = 12,
+	TUNE_COMPILE = 13,
+	OWN = 14,
+	UNREAD = -1
+};
+
+/* A CPU sample of 10 ms. */
+static void running(struct made *made, uint64_t ms, uint32_t task, int stack)
+{
+	struct gprof_row_cpu_sample *row = gen_row(made->gen, GPROF_TABLE_cpu_sample);
+
+	row->time = ms * MS;
+	row->ns = 10 * MS;
+	row->task = task;
+	row->py_stack = stack == UNREAD ? GPROF_PY_STACK_NOT_READ : (uint32_t)stack;
+}
+
+static struct made begin_stream(const char *name)
+{
+	struct made made = made_open(name);
+
+	for (uint32_t i = 1; i < sizeof(files) / sizeof(files[0]); i++) {
+		gen_py_file(made.gen, i, files[i]);
+	}
+	for (uint32_t i = 1; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		gen_py_code(made.gen, i, codes[i].file, 1, codes[i].name);
+	}
+	for (uint32_t i = 1; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
+		gen_py_stack(made.gen, i, stacks[i][0], stacks[i][1], stacks[i][2]);
+	}
+	gen_thread(made.gen, 1, 77, "python");
+	running(&made, BEGIN_MS, 77, 1);
+	return made;
+}
+
+static void waiting(struct made *made, uint64_t ms, uint64_t since_ms, int stack)
+{
+	uint32_t call = gen_string(made->gen, "futex");
+	struct gprof_row_wait_sample *row = gen_row(made->gen, GPROF_TABLE_wait_sample);
+
+	row->time = ms * MS;
+	row->ns = (ms - since_ms) * MS;
+	row->task = 77;
+	row->kind = GPROF_OS_LOCK;
+	row->syscall = call;
+	row->py_stack = (uint32_t)stack;
+}
+
+static const char *name_of(const struct table *table, size_t row, const char *key)
+{
+	return string_pool_text((uint32_t)tables_number(table, row, key), NULL);
+}
+
+static void check(const struct table *table, size_t row, const char *name, const char *line,
+	uint64_t begin_ms, uint64_t end_ms, uint64_t nr)
+{
+	ck_assert_str_eq(name_of(table, row, "name"), name);
+	ck_assert_str_eq(name_of(table, row, "line"), line);
+	ck_assert_uint_eq(tables_number(table, row, "start_ns"), (begin_ms - BEGIN_MS) * MS);
+	ck_assert_uint_eq(tables_number(table, row, "duration_ns"), (end_ms - begin_ms) * MS);
+	ck_assert_uint_eq(tables_number(table, row, "samples"), nr);
+}
+
+/* What it calls to trace is the program's as well, and the line is that around all. */
+START_TEST(samples_in_a_row_are_one_compilation)
+{
+	struct made made = begin_stream("row.gprof");
+	struct table *table;
+
+	running(&made, 122, 77, TRACE);
+	running(&made, 125, 77, INNER);
+	running(&made, 130, 78, MAIN); /* another thread */
+	running(&made, 135, 77, UNREAD);
+	running(&made, 145, 77, COMPILE);
+	waiting(&made, 195, 146, COMPILE);
+	running(&made, 205, 77, MAIN);
+	running(&made, 215, 77, OWN);
+	running(&made, 225, 77, OWN);
+	running(&made, 235, 77, OWN);
+	running(&made, 245, 77, CACHED);
+	running(&made, 255, 77, CACHED);
+	running(&made, 265, 77, CACHED);
+	gen_close(made.gen, "exit");
+	table = tables_of(&view_compilations, made.path, false);
+	ck_assert_uint_eq(table->nr_rows, 1);
+	check(table, 0, "jax.jit", "train.py(31): main", 112, 195, 4);
+	ck_assert_str_eq(name_of(table, 0, "stage"), "compile");
+	ck_assert_uint_eq(tables_number(table, 0, "stage_ns"), 59 * MS);
+	table_destroy(table);
+}
+END_TEST
+
+START_TEST(fewer_than_three_samples_are_none)
+{
+	struct made made = begin_stream("few.gprof");
+	struct table *table;
+
+	running(&made, 110, 77, COMPILE);
+	running(&made, 120, 77, COMPILE);
+	running(&made, 130, 77, MISS); /* neither traces nor compiles */
+	running(&made, 140, 77, COMPILE);
+	running(&made, 150, 77, COMPILE);
+	running(&made, 160, 77, UNREAD);
+	gen_close(made.gen, "exit");
+	table = tables_of(&view_compilations, made.path, false);
+	ck_assert_uint_eq(table->nr_rows, 0);
+	table_destroy(table);
+}
+END_TEST
+
+/* Without samples of waits the thread may have waited for something else in a gap. */
+START_TEST(other_lines_and_gaps_begin_others)
+{
+	for (unsigned int is_looked_at = 0; is_looked_at < 2; is_looked_at++) {
+		struct made made = begin_stream(is_looked_at ? "looked.gprof" : "gaps.gprof");
+		struct table *table;
+
+		running(&made, 110, 77, COMPILE);
+		running(&made, 120, 77, COMPILE);
+		running(&made, 130, 77, COMPILE);
+		running(&made, 135, 77, NEXT);
+		running(&made, 145, 77, NEXT);
+		running(&made, 155, 77, NEXT);
+		running(&made, 225, 77, NEXT);
+		running(&made, 235, 77, NEXT);
+		running(&made, 245, 77, NEXT);
+		if (is_looked_at) {
+			waiting(&made, 900, 800, MAIN);
+		}
+		gen_close(made.gen, "exit");
+		table = tables_of(&view_compilations, made.path, false);
+		ck_assert_uint_eq(table->nr_rows, is_looked_at ? 2 : 3);
+		check(table, 0, "jax.jit", "train.py(31): main", 100, 130, 3);
+		check(table, 1, "jax.jit", "train.py(32): main", 130, is_looked_at ? 245 : 155,
+			is_looked_at ? 6 : 3);
+		table_destroy(table);
+	}
+}
+END_TEST
+
+START_TEST(the_outermost_compiler_counts)
+{
+	struct made made = begin_stream("tune.gprof");
+	struct table *table;
+
+	running(&made, 110, 77, TUNE);
+	running(&made, 120, 77, TUNE_COMPILE);
+	running(&made, 130, 77, TUNE_COMPILE);
+	gen_close(made.gen, "exit");
+	table = tables_of(&view_compilations, made.path, false);
+	check(table, 0, "triton.autotune", "train.py(31): main", 100, 130, 3);
+	ck_assert_str_eq(name_of(table, 0, "stage"), "compile");
+	table_destroy(table);
+}
+END_TEST
+
+/* They are exact, and samples would count the same time again. */
+START_TEST(ranges_of_torch_compile_win)
+{
+	for (unsigned int is_marked = 0; is_marked < 2; is_marked++) {
+		struct made made = begin_stream(is_marked ? "marked.gprof" : "unmarked.gprof");
+		struct table *table;
+
+		running(&made, 110, 77, TORCH);
+		running(&made, 120, 77, TORCH);
+		running(&made, 130, 77, TORCH);
+		running(&made, 140, 77, COMPILE);
+		running(&made, 150, 77, COMPILE);
+		running(&made, 160, 77, COMPILE);
+		if (is_marked) {
+			made_op(&made, "_compile.compile_inner (dynamo_timed)", 103 * MS, 131 * MS,
+				0);
+		}
+		gen_close(made.gen, "exit");
+		table = tables_of(&view_compilations, made.path, false);
+		ck_assert_uint_eq(table->nr_rows, 2);
+		ck_assert_uint_eq(tables_number(table, 0, "start_ns"),
+			(is_marked ? 103u - BEGIN_MS : 0) * MS);
+		ck_assert_int_eq(tables_cell(table, 0, "samples")->is_known, !is_marked);
+		check(table, 1, "jax.jit", "train.py(31): main", 130, 160, 3);
+		table_destroy(table);
+	}
+}
+END_TEST
+
+UNIT_SUITE("report/compile_samples", samples_in_a_row_are_one_compilation,
+	fewer_than_three_samples_are_none, other_lines_and_gaps_begin_others,
+	the_outermost_compiler_counts, ranges_of_torch_compile_win)
