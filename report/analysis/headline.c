@@ -57,8 +57,7 @@ static void take_enter(void *context, const struct op *op)
 		op_kind(op->name, op->framework, op->scope)->class != OP_DATALOADER;
 	headline->at->has_torch |= op->framework == GPROF_FRAMEWORK_TORCH;
 	headline->at->has_compiled |= op_is_compiled(op->name, op->framework, op->scope);
-	headline->at->compiles_jax |=
-		op_compiler(op->name, op->framework, op->scope) == OP_COMPILER_JAX;
+	headline->at->compilers |= 1u << op_compiler(op->name, op->framework, op->scope);
 	budget_enter(&headline->budget, op);
 }
 
@@ -248,6 +247,8 @@ static void end(void *context, struct process *process, const struct phases *pha
 	if (at->gc) {
 		gc_sums_end(at->gc, phases);
 	}
+	at->compiled = budget->compiled;
+	budget->compiled = (struct compile_samples){0};
 	budget_fini(budget);
 	free(headline->flops);
 	headline->flops = NULL;
@@ -275,6 +276,7 @@ void headline_fini(struct headline *headline)
 		free(headline->processes[i].devices);
 		free(headline->processes[i].gc);
 		code_samples_destroy(headline->processes[i].code);
+		compile_samples_fini(&headline->processes[i].compiled);
 	}
 	free(headline->processes);
 	free(headline->flops);
@@ -397,7 +399,7 @@ static void add_process(const struct headline_process *at, struct headline_figur
 	figures->wait_name = figures->wait_name ? figures->wait_name : at->wait_name;
 	figures->has_torch |= at->has_torch;
 	figures->has_compiled |= at->has_compiled;
-	figures->compiles_jax |= at->compiles_jax;
+	figures->compilers |= at->compilers;
 	figures->loaders |= at->loaders;
 	figures->has_operators |= at->has_operators;
 	figures->maker = figures->maker ? figures->maker : at->maker;

@@ -61,10 +61,11 @@ struct headline_process {
 	uint32_t slow_name, wait_name; /* calls with most time in the budget; 0: none */
 	uint8_t maker;		       /* enum device_maker */
 	bool has_torch;
-	bool has_compiled;  /* code that torch.compile made */
-	bool compiles_jax;  /* a compilation is JAX's */
-	bool has_operators; /* beside user ranges, steps and loaders */
-	bool has_calls;	    /* it called CUDA, HIP or another GPU library */
+	bool has_compiled;	/* code that torch.compile made */
+	unsigned int compilers; /* bits of enum op_compiler, of ranges that mark compilations */
+	struct compile_samples compiled; /* those that samples show */
+	bool has_operators;		 /* beside user ranges, steps and loaders */
+	bool has_calls;			 /* it called CUDA, HIP or another GPU library */
 	bool has_steps, has_gpu, has_ops;
 	bool has_phases;      /* of a training: Forward and the others are known */
 	bool has_parts;	      /* not more overlapped than budget.h holds */
@@ -105,7 +106,7 @@ struct headline_figures {
 	uint32_t slow_name, wait_name; /* as in headline_process, of the first that has one */
 	uint8_t maker; /* enum device_maker, of the first process in which it is known */
 	bool has_torch, has_compiled, has_operators; /* any of them has */
-	bool compiles_jax;			     /* the same */
+	unsigned int compilers;			     /* as there, of all of them */
 	unsigned int loaders;			     /* bits of enum op_loader, of all of them */
 	uint64_t phases_ns, phases[NR_PHASES];
 	/* Sums over the outliers of each process */

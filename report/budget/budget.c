@@ -133,6 +133,13 @@ static void find_loop(struct budget *budget)
 	}
 }
 
+/* Sets how many compilations that samples show are still to come. */
+static void set_compiled(struct budget *budget, size_t nr)
+{
+	budget->nr_compiled = nr;
+	budget->compiled_tick = nr ? budget->compiled.items[nr - 1].end : 0;
+}
+
 void budget_begin(struct budget *budget, struct process *process, bool has_devices)
 {
 	*budget = (struct budget){.process = process,
@@ -148,6 +155,8 @@ void budget_begin(struct budget *budget, struct process *process, bool has_devic
 	budget->is_trimmed = strcmp(process_source(process), "nsys") == 0;
 	device_work_init(&budget->work, process);
 	idmap_init(&budget->calls, sizeof(struct call_info));
+	compile_samples_find(&budget->compiled, process);
+	set_compiled(budget, budget->compiled.nr);
 	long_calls_find(&budget->long_calls, process, budget->has_steps ? budget->step_of : NULL,
 		(uint32_t)budget->nr_steps);
 	idmap_init(&budget->slow.ns, sizeof(uint64_t));
@@ -288,14 +297,6 @@ static void make_room(struct budget *budget)
 	budget->is_too_much = !budget->is_done && is_full(budget, budget->most / 4 * 3);
 }
 
-/* Closes the steps that are complete: all that comes from here on ended by `tick`. */
-static inline void come_to(struct budget *budget, uint64_t tick)
-{
-	while (budget->nr_open > 1 && tick <= budget->closing_tick) {
-		close_step(budget);
-	}
-}
-
 /* ---- events ---- */
 
 static bool is_wanted(const struct budget *budget)
@@ -363,8 +364,6 @@ static inline void add_state(struct budget *budget, unsigned int slot, enum host
 	}
 }
 
-/* ---- calls ---- */
-
 static uint32_t site_of(
 	struct budget *budget, uint32_t name, const struct op_call *call, const struct op *op)
 {
@@ -380,6 +379,38 @@ static inline void add_owner(
 			&budget->owners, &(struct gap_owner){begin, end, site, (uint8_t)state});
 	}
 }
+
+/* ---- compilations that samples show ---- */
+
+/* Adds those that end at a time or later, as a range that ends then would come. */
+static void add_sampled(struct budget *budget, uint64_t tick)
+{
+	while (budget->nr_compiled && tick <= budget->compiled_tick) {
+		const struct sampled_compilation *item =
+			&budget->compiled.items[budget->nr_compiled - 1];
+		const struct op op = {.name = sampled_compilation_text(item)};
+		unsigned int slot =
+			item->thread ? host_states_slot(&budget->host, item->thread) : HOST_OTHERS;
+
+		set_compiled(budget, budget->nr_compiled - 1);
+		add_owner(budget, HOST_COMPILATION, item->begin_ns, item->end_ns,
+			site_of(budget, 0, NULL, &op));
+		add_state(budget, slot, HOST_COMPILATION, item->begin_ns, item->end_ns);
+	}
+}
+
+/* Closes the steps that are complete: all that comes from here on ended by `tick`. */
+static inline void come_to(struct budget *budget, uint64_t tick)
+{
+	if (tick <= budget->compiled_tick) {
+		add_sampled(budget, tick);
+	}
+	while (budget->nr_open > 1 && tick <= budget->closing_tick) {
+		close_step(budget);
+	}
+}
+
+/* ---- calls ---- */
 
 static inline void add_owned(struct budget *budget, enum budget_owned owned, uint64_t begin,
 	uint64_t end, const struct budget_site *site)
@@ -795,6 +826,7 @@ void budget_settle_gap(const struct budget *budget, struct budget_gap *gap)
 void budget_end(struct budget *budget, const struct phases *phases)
 {
 	add_last_call(budget);
+	add_sampled(budget, 0);
 	begin_first(budget, phases);
 	if (!budget->has_steps && budget->is_trimmed &&
 		budget->seen_begin > budget->steps[0].begin_ns) {
@@ -820,6 +852,7 @@ void budget_fini(struct budget *budget)
 		interval_queue_fini(&budget->busy[i]);
 	}
 	host_states_fini(&budget->host);
+	compile_samples_fini(&budget->compiled);
 	gap_owners_fini(&budget->owners);
 	for (unsigned int i = 0; i < NR_BUDGET_OWNED; i++) {
 		busy_owners_fini(&budget->owned[i]);

@@ -47,6 +47,7 @@
 #define REPORT_BUDGET_BUDGET_H
 
 #include "report/budget/busy_owners.h"
+#include "report/budget/compile_samples.h"
 #include "report/budget/device_utilization.h"
 #include "report/budget/gap_owners.h"
 #include "report/budget/host_states.h"
@@ -224,6 +225,9 @@ struct budget {
 	 * are none
 	 */
 	uint64_t seen_begin, seen_end;
+	struct compile_samples compiled; /* states of their threads, too */
+	size_t nr_compiled;		 /* those still to come: the first ones */
+	uint64_t compiled_tick;		 /* the end of the last of these; 0: there are none */
 	bool is_trimmed; /* nothing else counts: not calls of the system, nor the profiler's own
 			    work */
 	struct launch_counter counter;

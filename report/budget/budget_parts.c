@@ -14,7 +14,8 @@ const struct budget_part_text budget_part_texts[NR_BUDGET_PARTS] = {
 	[BUDGET_RANK_WAIT] = {"rank_wait", "Communication: waiting for a rank",
 		"a rank comes later, and nothing else runs"},
 	[BUDGET_HOST + HOST_COMPILATION] = {"compilation", "Idle: compilation",
-		"PyTorch (torch.compile) or JAX compiles, and all that it does for that"},
+		"torch.compile, JAX, Triton or another compiler works, and all that it does for "
+		"that"},
 	[BUDGET_HOST + HOST_STARTUP] = {"startup", "Idle: start-up",
 		"the host is in a long call that does not recur"},
 	[BUDGET_HOST + HOST_ALLOCATION] = {"allocation", "Idle: allocation",

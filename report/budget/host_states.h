@@ -19,7 +19,7 @@
 
 /* The innermost state first: an earlier one hides a later one of the same thread. */
 enum host_state {
-	HOST_COMPILATION, /* PyTorch or JAX compiles; hides what it does for that */
+	HOST_COMPILATION, /* a compiler works (compiler.def); hides what it does for that */
 	HOST_STARTUP,	  /* a long call of a kind that does not come again */
 	HOST_ALLOCATION,  /* calls that allocate, free, load or compile */
 	HOST_WAIT,	  /* calls that wait for the GPU, and copies that read back */

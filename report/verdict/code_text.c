@@ -158,6 +158,10 @@ struct code_words code_words_of(
 	struct code_words words = {.form = {.has_share = false}};
 	enum code_part part;
 
+	if (finding->cause == VERDICT_COMPILATION) {
+		words.form = (struct code_form){
+			.has_share = true, .has_function = true, .width = VERDICT_CODE_WIDTH};
+	}
 	if (has_part(finding->cause, &part)) {
 		words.form = code_form_widest;
 		words.code = find_code(verdict, finding, part);

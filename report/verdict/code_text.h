@@ -39,7 +39,10 @@ struct code_words {
 	struct code_form form;
 };
 
-/* Finds it for a cause that has such a part, for the widest form; else it is all zeros. */
+/*
+ * Finds it for a cause that has such a part, for the widest form; else it is all zeros, but for the
+ * form where a sentence has a place of another kind.
+ */
 struct code_words code_words_of(
 	const struct verdict *verdict, const struct verdict_finding *finding);
 

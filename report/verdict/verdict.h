@@ -13,7 +13,8 @@
  *                  within what the host did
  *     Python's lock        waits for it (GIL), where calls of the system were recorded
  *     garbage collection   Python's, also where it makes outliers of steps
- *     compilation   torch.compile's or JAX's, the same; in the first step alone it is start-up
+ *     compilation   torch.compile's, JAX's and others', the same; in the first step alone it is
+ *                  start-up
  *     launch, user code, allocation, loader   parts of idle time of these names; without GPUs only
  *                  the last, and user code of steps that have operators
  *     read-back    waits for the GPU, copies from it, and gaps that a wait opened

@@ -16,6 +16,7 @@
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
 #include "report/verdict/code_text.h"
+#include "report/verdict/compile_text.h"
 #include "report/verdict/cost_places.h"
 #include "report/verdict/loader_text.h"
 
@@ -160,8 +161,8 @@ static void add_startup_sentence(
 	if (verdict->is_capture) {
 		buf_text(out, "; its launches run nothing");
 	} else if (verdict->is_compilation) {
-		buf_printf(out, ", most of it in %s",
-			figures->compiles_jax ? "compilation by JAX" : "torch.compile");
+		buf_text(out, ", most of it in ");
+		compile_text_add_startup(verdict, out);
 	} else {
 		add_call(figures->slow_name, ", most in ", out);
 	}
@@ -485,25 +486,6 @@ static const char *gc_change(const struct verdict *verdict)
 								: "a higher gc.set_threshold()";
 }
 
-/* As "PyTorch compiles in 5 of 22 steps, 4.40 s in each (TORCH_LOGS=recompiles says why)". */
-static void add_compilation(const struct verdict *verdict, struct buf *out)
-{
-	double nr = (double)verdict->nr_compiling, of = (double)verdict->nr_compared;
-	bool is_jax = verdict->figures.compiles_jax;
-
-	buf_printf(out, "%s compiles in ", is_jax ? "JAX" : "PyTorch");
-	if (nr == of) {
-		buf_text(out, "every step, ");
-	} else if (verdict->figures.nr_processes == 1) {
-		buf_printf(out, "%.0f of %.0f steps, ", nr, of);
-	} else {
-		buf_printf(out, "%.1f %% of steps, ", 100 * nr / of);
-	}
-	advice_add_time(out, verdict->compiling_ns);
-	buf_printf(out, " in each (%s says why)",
-		is_jax ? "JAX_EXPLAIN_CACHE_MISSES=1" : "TORCH_LOGS=recompiles");
-}
-
 static void add_sentence(const struct verdict *verdict, const struct verdict_finding *finding,
 	const struct code_words *words, const struct cost_place *place, struct buf *out)
 {
@@ -534,8 +516,7 @@ static void add_sentence(const struct verdict *verdict, const struct verdict_fin
 		add_change(verdict, finding, gc_change(verdict), out);
 		return;
 	case VERDICT_COMPILATION:
-		add_compilation(verdict, out);
-		add_change(verdict, finding, "compiling once", out);
+		add_change(verdict, finding, compile_text_add(verdict, &words->form, out), out);
 		return;
 	case VERDICT_OS:
 		add_os(verdict, finding, words, place, out);

@@ -28,6 +28,7 @@ struct result {
 	uint64_t nr_cut;
 	struct budget_launches launches;
 	bool has_steps, is_too_much;
+	bool has_sampled;	   /* it has compilations that samples show */
 	struct budget_step *steps; /* whole ones */
 	bool *counts;		   /* by the same index: all sums and means are of those */
 	size_t nr_steps, nr_counted;
@@ -175,6 +176,8 @@ static void end(void *context, struct process *process, const struct phases *pha
 				: step->end_ns > step->begin_ns) {
 			if (counted.counts[step->place]) {
 				add_devices(result, process, step);
+				result->has_sampled |= budget->compiled.nr &&
+						       step->ns[BUDGET_HOST + HOST_COMPILATION];
 				all_ns += step->devices_end_ns - step->begin_ns;
 				result->counts[result->nr_steps] = true;
 				result->nr_counted++;
@@ -496,6 +499,20 @@ static void note_waits(const struct breakdown_view *view, struct table *table)
 	}
 }
 
+static void note_sampled(const struct breakdown_view *view, struct table *table)
+{
+	bool has_sampled = false;
+
+	for (size_t i = 0; i < view->nr_results; i++) {
+		has_sampled |=
+			view->results[i].has_sampled && !is_left_out(view, &view->results[i]);
+	}
+	if (has_sampled) {
+		table_note(table, "Compilations that no range marks are estimates from samples, "
+				  "see view compilations.");
+	}
+}
+
 static void fill_budget(void *state, struct table *table)
 {
 	struct breakdown_view *view = state;
@@ -509,6 +526,7 @@ static void fill_budget(void *state, struct table *table)
 		}
 	}
 	note_waits(view, table);
+	note_sampled(view, table);
 	note_left_out(table, nr_left_out);
 	add_notes(view, table);
 }
@@ -584,6 +602,7 @@ static void fill_idle(void *state, struct table *table)
 		fill_idle_parts(result, table);
 	}
 	table_sort(table, "total");
+	note_sampled(view, table);
 	note_left_out(table, nr_left_out);
 	add_notes(view, table);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compilations by the Python stacks of samples. */
+/* Compilations by the Python stacks of samples. t109 compares them with a program's own clocks. */
 #include "report/budget/compile_samples.h"
 
 #include <string.h>
@@ -247,6 +247,81 @@ START_TEST(ranges_of_torch_compile_win)
 }
 END_TEST
 
+/*
+ * Twelve steps of 100 ms with a kernel of 10 ms each. Those whose bit is set in `compiling` are in
+ * `stack` for 60 ms before the launch, those in `others` in COMPILE.
+ */
+static const char *training(
+	const char *name, unsigned int compiling, int stack, unsigned int others)
+{
+	struct made made = begin_stream(name);
+	uint32_t shape = made_shape(&made, "gemm", 132, 256, 32, 0);
+
+	for (uint32_t i = 0; i < 12; i++) {
+		uint64_t at = BEGIN_MS + 100 * i;
+		bool compiles = (compiling | others) >> i & 1;
+
+		made_step(&made, at * MS, i);
+		for (uint32_t k = 1; k <= (compiles ? 6 : 1); k++) {
+			running(&made, at + 5 + 10 * k, 77,
+				compiling >> i & 1 ? stack
+				: others >> i & 1  ? COMPILE
+						   : MAIN);
+		}
+		running(&made, at + 80, 77, MAIN);
+		made_launch(&made, shape, (at + 85) * MS, MS, (at + 87) * MS, (at + 97) * MS);
+	}
+	made_step(&made, (BEGIN_MS + 1200) * MS, 12);
+	gen_close(made.gen, "exit");
+	return made.path;
+}
+
+START_TEST(the_budget_has_them_as_compilation)
+{
+	struct table *table =
+		tables_of(&view_budget, training("every.gprof", 0xffe, COMPILE, 0), false);
+	size_t row = tables_find(table, "part", "Idle: compilation", 0);
+
+	ck_assert_double_eq(tables_cell(table, row, "mean_ns")->number, 60e6);
+	table_destroy(table);
+}
+END_TEST
+
+static void check_sentence(const char *path, const char *begin)
+{
+	struct table *table = tables_of(&view_findings, path, false);
+	size_t row = tables_find(table, "cause", "compilation", 0);
+	const char *sentence = tables_cell(table, row, "sentence")->text;
+
+	ck_assert_msg(!strncmp(sentence, begin, strlen(begin)), "%s", sentence);
+	table_destroy(table);
+}
+
+START_TEST(findings_name_the_line_that_compiles)
+{
+	check_sentence(training("few_steps.gprof", 0x490, COMPILE, 0),
+		"JAX compiles in 3 of 11 steps for train.py(31): main, about 60.00 ms in each; "
+		"compiling once can save at most 16.36 ms per step (16.4 %)");
+	check_sentence(training("tuning.gprof", 0x490, TUNE, 0),
+		"Triton tunes kernels in 3 of 11 steps for train.py(31): main, about 60.00 ms in "
+		"each; tuning once can save at most 16.36 ms");
+}
+END_TEST
+
+/* A quarter of it is of another line, then also of another compiler. */
+START_TEST(findings_say_that_there_are_others)
+{
+	check_sentence(training("lines.gprof", 0x490, NEXT, 0x100),
+		"JAX compiles in 4 of 11 steps mostly for train.py(32): main, about 60.00 ms in "
+		"each");
+	check_sentence(training("compilers.gprof", 0x490, TUNE, 0x100),
+		"triton.autotune and others compile in 4 of 11 steps mostly for train.py(31), "
+		"about 60.00 ms in each; compiling once can save");
+}
+END_TEST
+
 UNIT_SUITE("report/compile_samples", samples_in_a_row_are_one_compilation,
 	fewer_than_three_samples_are_none, other_lines_and_gaps_begin_others,
-	the_outermost_compiler_counts, ranges_of_torch_compile_win)
+	the_outermost_compiler_counts, ranges_of_torch_compile_win,
+	the_budget_has_them_as_compilation, findings_name_the_line_that_compiles,
+	findings_say_that_there_are_others)
