@@ -53,9 +53,32 @@ jax_profile()
 	is equal "$(grep -o 'equal$' "$T/plain.out" || cat "$T/plain.out" "$T/plain.err")" "$venv: gprof-report and jax.profiler.ProfileData"
 }
 
+# What JAX compiles, by samples: in the steps and for the line that the program says, as long as its own events say. A busy machine
+# leaves samples without frames, which may be of anything.
+jax_compilations()
+{
+	local steps took events missed found
+	rm -rf "$GPROF_DIR"
+	plain timeout 200 "$base/jax/bin/python" -I test/framework/jax_compilations.py "$ROOT/report/python"
+	GPROF_CPU_HZ=99 record timeout 200 "$base/jax/bin/python" -I test/framework/jax_compilations.py "$ROOT/report/python"
+	is "$plain_rc $(cut -d ' ' -f 1 "$T/plain.out")" "$rc $(cut -d ' ' -f 1 "$T/out")" "steps that compile"
+	read -r steps took events <"$T/out"
+	summary compilations,cpu-lines,findings
+	missed=$(query '.cpu_lines.note' | grep -oE '[0-9]+ of [0-9]+ samples' | cut -d ' ' -f 1 | grep . || echo 0)
+	found=$(query '[.compilations.rows[] | select(.line | test("jax_compilations.py\\([0-9]+\\): main"))]')
+	is "$steps jax.jit" "$(jq -r '"\([.[].step] | unique | join(",")) \([.[].name] | unique | join(","))"' <<<"$found")" "steps of gprof"
+	found=$(jq '[.[].duration_ns] | add / 1000000 | round' <<<"$found")
+	echo "# compilations: $found ms, by the program $took ms, by JAX's events $events ms; $missed samples without frames"
+	[ "$found" -ge $((events * 7 / 10 - 240 - 20 * missed)) ] && [ "$found" -le $((took + 80)) ] ||
+		mismatch "not as expected: compilations of $found ms, not $events to $took ms"
+	ok grep -qE "^JAX compiles in 3 of [0-9]+ steps for jax_compi.*, about .* in each" \
+		<<<"$(query '.findings.rows[] | select(.cause == "compilation").sentence')"
+}
+
 try_jax()
 {
 	unseen jax
+	jax_compilations
 	jax_profile jax env JAX_PLATFORMS=cpu
 }
 try_tensorflow() { unseen tensorflow; }
