@@ -8,16 +8,15 @@
 
 #include "report/util/idmap.h"
 
-/* From these shares of the time on, a line or a compiler is all that there is, or most of it. */
-#define NEARLY_ALL_SHARE 0.9
-#define MOST_SHARE	 0.5
+/* A line with a smaller share of the time is not named. */
+#define MOST_SHARE 0.5
 
 /* Most of the compilations: who compiles, and for which line. */
 struct compiling {
 	enum op_compiler compiler;
 	uint32_t line; /* of string_pool.h; 0: unknown, or none has most of the time */
 	bool is_sampled;
-	bool has_others, has_other_lines; /* that take more than a little */
+	bool has_others, has_other_lines; /* the steps that compile are not all theirs */
 };
 
 struct line_sum {
@@ -70,9 +69,8 @@ static struct compiling most_of(const struct sampled_sums *sums)
 			found.line = line->line;
 		}
 	}
-	found.has_others =
-		(double)sums->compiler_ns[found.compiler] < NEARLY_ALL_SHARE * (double)sums->ns;
-	found.has_other_lines = (double)most_ns < NEARLY_ALL_SHARE * (double)sums->ns;
+	found.has_others = sums->compiler_ns[found.compiler] < sums->ns;
+	found.has_other_lines = most_ns < sums->ns;
 	found.line = (double)most_ns < MOST_SHARE * (double)sums->ns ? 0 : found.line;
 	return found;
 }

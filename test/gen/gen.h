@@ -112,6 +112,9 @@ void gen_gc(struct gen *gen, bool is_rare);
 /* Steps some of which compile by torch.compile; see gen_compile.c. */
 void gen_compile(struct gen *gen);
 
+/* Steps that compile, by samples alone; see gen_compile_samples.c. */
+void gen_compile_samples(struct gen *gen);
+
 /* Steps that run what torch.compile generated; see gen_compiled.c. */
 void gen_compiled(struct gen *gen);
 

@@ -63,6 +63,8 @@ int main(int argc, char **argv)
 		gen_wait(gen);
 	} else if (argc > 2 && !strcmp(argv[2], "compile")) {
 		gen_compile(gen);
+	} else if (argc > 2 && !strcmp(argv[2], "compile_samples")) {
+		gen_compile_samples(gen);
 	} else if (argc > 2 && !strcmp(argv[2], "gil")) {
 		gen_gil(gen);
 	} else if (argc > 2 && !strcmp(argv[2], "os")) {

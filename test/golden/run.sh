@@ -164,6 +164,8 @@ golden v2/compiled.timeline "$report" timeline -o - v2/compiled.gprof
 golden v2/compiled.sql "$report" sql --format csv "SELECT file, line, name, operators, nodes, count(*) FROM compiled_call GROUP BY 1, 2, 3, 4, 5" v2/compiled.gprof
 golden v2/compile.views "$report" --wide --view headline,compilations,budget,breakdown,advice,steps v2/compile.gprof
 golden v2/compile.json "$report" --view compilations,findings --format json v2/compile.gprof
+golden v2/compile_samples.views "$report" --view headline,compilations,budget,idle,findings,advice v2/compile_samples.gprof
+golden v2/compile_samples.json "$report" --view compilations,findings --format json v2/compile_samples.gprof
 "$report" reduce -o "$work/compile.sum" v2/compile.gprof 2>/dev/null
 golden v2/compile.sum "$report" "$work/compile.sum"
 golden v2/os.views "$report" --wide --top 4 --view headline,os-runtime,io,locks,budget,api,threads,idle-gaps v2/os.gprof
