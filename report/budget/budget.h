@@ -40,8 +40,8 @@
  *
  * Memory: the intervals of two steps, and of the host as far as it is ahead of devices, up to 8 MB
  * of each part and state (interval_queue.h); BUDGET_MAX activities, 32 MB, and with devices as
- * many kernels, 150 MB; 500 bytes for each step; with site_of that of gap_owners.h and of
- * busy_owners.h.
+ * many kernels, 150 MB; 500 bytes for each step; that of compile_samples.h; with site_of that of
+ * gap_owners.h and of busy_owners.h.
  */
 #ifndef REPORT_BUDGET_BUDGET_H
 #define REPORT_BUDGET_BUDGET_H

@@ -11,12 +11,12 @@
  *     end          the time of the last sample
  *
  * So both ends are off by up to a period: of CPU samples their own; waits are looked at each
- * COMPILE_WAIT_PERIOD_NS. What is shorter than three periods is not found.
- * Compilations from the same line that follow each other at once are one. Samples whose Python
- * frames could not be read neither begin nor end any.
+ * COMPILE_WAIT_PERIOD_NS. What is shorter than three periods is not found. Compilations from the
+ * same line that follow each other at once are one. Samples whose Python frames could not be read
+ * neither begin nor end any, but for many of them in a row.
  *
- * Memory: 32 bytes for each sample of a process that compiles, while it is read; 56 for each
- * compilation, and for each stack of Python 24.
+ * Memory: 32 bytes for each sample of a process that compiles, and 16 for each stack of Python,
+ * while they are read; 56 for each compilation.
  */
 #ifndef REPORT_BUDGET_COMPILE_SAMPLES_H
 #define REPORT_BUDGET_COMPILE_SAMPLES_H
