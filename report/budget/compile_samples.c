@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads all samples of the process, sorts them by thread and time, and joins those of a compiler
- * that follow each other. Many samples have the same stack, which is looked at once.
+ * Reads the samples in a compiler and, in a second pass, those near them, sorts them by thread and
+ * time, and joins those of a compiler that follow each other. Many samples have the same stack,
+ * which is looked at once.
  */
 #include "report/budget/compile_samples.h"
 
@@ -11,6 +12,7 @@
 #include "report/model/py_stack.h"
 #include "report/model/scan.h"
 #include "report/util/buf.h"
+#include "report/util/sort.h"
 #include "report/util/string_pool.h"
 
 /* A damaged stream may have cycles of stacks. */
@@ -24,6 +26,7 @@
 #define MAX_GAP_PERIODS	       2u
 #define MAX_GAP_PERIODS_LOOKED 100u
 #define MAX_UNREAD_PERIODS     10u
+#define MAX_GAP_NS	       (2 * MAX_GAP_PERIODS_LOOKED * (uint64_t)COMPILE_WAIT_PERIOD_NS)
 
 struct frame {
 	const char *path, *function, *stage;
@@ -136,14 +139,91 @@ struct sample {
 	bool is_wait;
 };
 
+/* How a thread is sampled. */
+struct sampling {
+	uint64_t period_ns; /* 0: not known yet */
+	bool is_looked_at;  /* while it waits */
+};
+
+/* Two passes over the samples: compiling ones first, then those near them, which are few. */
 struct finder {
 	struct process *process;
 	struct compile_samples *found;
 	struct sample *samples;
 	size_t nr_samples, sample_capacity, capacity;
-	struct idmap stacks; /* struct compile_stack */
-	bool leaves_torch;   /* its ranges are exact */
+	size_t nr_compiling;  /* of the samples, by task and time; 0 in the first pass */
+	struct idmap stacks;  /* struct compile_stack */
+	struct idmap threads; /* struct sampling, by task */
+	bool leaves_torch;    /* its ranges are exact */
 };
+
+static const struct compile_stack *stack_of(struct finder *finder, uint32_t number)
+{
+	struct compile_stack *stack = idmap_put(&finder->stacks, number);
+
+	if (!stack->is_known) {
+		*stack = read_stack(finder->process, number);
+		if (finder->leaves_torch && stack->compiler == OP_COMPILER_TORCH) {
+			*stack = (struct compile_stack){.is_known = true};
+		}
+	}
+	return stack;
+}
+
+static int by_task(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+
+	if (x->task != y->task) {
+		return x->task < y->task ? -1 : 1;
+	}
+	return compare_u64(x->tick, y->tick);
+}
+
+static bool is_near(
+	const struct finder *finder, const struct sample *sample, const struct sample *other)
+{
+	uint64_t a = clock_map_time(&finder->process->host_clock, sample->tick);
+	uint64_t b = clock_map_time(&finder->process->host_clock, other->tick);
+
+	return sample->task == other->task && (a > b ? a - b : b - a) <= MAX_GAP_NS;
+}
+
+/* What is further from a compiling sample neither begins nor ends a compilation. */
+static bool is_near_compiling(const struct finder *finder, const struct sample *sample)
+{
+	size_t next;
+
+	BISECT(next, 0, finder->nr_compiling, by_task(&finder->samples[next], sample) < 0);
+	return (next < finder->nr_compiling && is_near(finder, sample, &finder->samples[next])) ||
+	       (next && is_near(finder, sample, &finder->samples[next - 1]));
+}
+
+/* Of samples that the recorder itself takes, some stand for more than a period. */
+static void note_sampling(struct finder *finder, const struct sample *sample)
+{
+	struct sampling *sampling = idmap_put(&finder->threads, sample->task);
+
+	if (!sampling->period_ns) {
+		sampling->period_ns = COMPILE_WAIT_PERIOD_NS;
+	}
+	sampling->is_looked_at |= sample->is_wait;
+	if (!sample->is_wait && sample->ns < sampling->period_ns) {
+		sampling->period_ns = sample->ns;
+	}
+}
+
+static bool is_kept(struct finder *finder, const struct sample *sample)
+{
+	bool is_compiling =
+		sample->stack != GPROF_PY_STACK_NOT_READ && stack_of(finder, sample->stack)->stage;
+
+	if (!finder->nr_compiling) {
+		note_sampling(finder, sample);
+		return is_compiling;
+	}
+	return !is_compiling && is_near_compiling(finder, sample);
+}
 
 static void on_batch(void *context, struct process *process, const struct batch *b)
 {
@@ -163,9 +243,11 @@ static void on_batch(void *context, struct process *process, const struct batch 
 		sample.ns = b->col[is_wait ? COL_wait_sample_ns : COL_cpu_sample_ns][i];
 		sample.task =
 			(uint32_t)b->col[is_wait ? COL_wait_sample_task : COL_cpu_sample_task][i];
-		finder->samples = array_grow(finder->samples, finder->nr_samples,
-			&finder->sample_capacity, sizeof(sample));
-		finder->samples[finder->nr_samples++] = sample;
+		if (is_kept(finder, &sample)) {
+			finder->samples = array_grow(finder->samples, finder->nr_samples,
+				&finder->sample_capacity, sizeof(sample));
+			finder->samples[finder->nr_samples++] = sample;
+		}
 	}
 }
 
@@ -182,21 +264,19 @@ static const struct scan_want wants[] = {
 
 static const struct scan_view scan_view = {.wants = wants, .nr_wants = 2, .on_batch = on_batch};
 
-static int by_task(const void *a, const void *b)
-{
-	const struct sample *x = a, *y = b;
-
-	if (x->task != y->task) {
-		return x->task < y->task ? -1 : 1;
-	}
-	return (x->tick > y->tick) - (x->tick < y->tick);
-}
-
 static int by_end(const void *a, const void *b)
 {
 	const struct sampled_compilation *x = a, *y = b;
 
-	return (x->end > y->end) - (x->end < y->end);
+	return compare_u64(x->end, y->end);
+}
+
+static void scan_samples(struct finder *finder)
+{
+	scan_run(&finder->process, 1, &(const struct scan){&scan_view, finder}, 1);
+	if (finder->nr_samples) {
+		qsort(finder->samples, finder->nr_samples, sizeof(*finder->samples), by_task);
+	}
 }
 
 /* ---- joining ---- */
@@ -207,19 +287,6 @@ struct run {
 	uint64_t stage_ns[NR_FRAMES];
 	uint64_t unread_ns; /* since the last one */
 };
-
-static const struct compile_stack *stack_of(struct finder *finder, uint32_t number)
-{
-	struct compile_stack *stack = idmap_put(&finder->stacks, number);
-
-	if (!stack->is_known) {
-		*stack = read_stack(finder->process, number);
-		if (finder->leaves_torch && stack->compiler == OP_COMPILER_TORCH) {
-			*stack = (struct compile_stack){.is_known = true};
-		}
-	}
-	return stack;
-}
 
 static void begin_run(struct finder *finder, struct run *run, const struct compile_stack *stack,
 	const struct sample *sample, uint64_t time_ns, uint64_t after_ns)
@@ -296,26 +363,17 @@ static void add_sample(struct compile_samples *found, struct run *run,
 	found->error_ns = error_ns > found->error_ns ? error_ns : found->error_ns;
 }
 
-/* Of samples that the recorder itself takes, some stand for more than a period. */
-static struct most most_of(const struct sample *samples, size_t nr)
+static struct most most_of(const struct sampling *sampling)
 {
-	uint64_t period_ns = COMPILE_WAIT_PERIOD_NS;
-	bool is_looked_at = false;
-
-	for (size_t i = 0; i < nr; i++) {
-		is_looked_at |= samples[i].is_wait;
-		if (!samples[i].is_wait && samples[i].ns < period_ns) {
-			period_ns = samples[i].ns;
-		}
-	}
 	return (struct most){
-		.gap_ns = period_ns * (is_looked_at ? MAX_GAP_PERIODS_LOOKED : MAX_GAP_PERIODS),
-		.unread_ns = period_ns * MAX_UNREAD_PERIODS};
+		.gap_ns = sampling->period_ns *
+			  (sampling->is_looked_at ? MAX_GAP_PERIODS_LOOKED : MAX_GAP_PERIODS),
+		.unread_ns = sampling->period_ns * MAX_UNREAD_PERIODS};
 }
 
 static void find_in_thread(struct finder *finder, const struct sample *samples, size_t nr)
 {
-	const struct most most = most_of(samples, nr);
+	const struct most most = most_of(idmap_get(&finder->threads, samples->task));
 	uint64_t before_ns = 0;
 	struct run run = {.item = {.nr = 0}};
 
@@ -354,9 +412,11 @@ void compile_samples_find(struct compile_samples *samples, struct process *proce
 	}
 	finder.leaves_torch = op_has_compilations(process);
 	idmap_init(&finder.stacks, sizeof(struct compile_stack));
-	scan_run(&process, 1, &(const struct scan){&scan_view, &finder}, 1);
-	if (finder.nr_samples) {
-		qsort(finder.samples, finder.nr_samples, sizeof(*finder.samples), by_task);
+	idmap_init(&finder.threads, sizeof(struct sampling));
+	scan_samples(&finder);
+	finder.nr_compiling = finder.nr_samples;
+	if (finder.nr_compiling) {
+		scan_samples(&finder);
 	}
 	for (size_t i = 1; i <= finder.nr_samples; i++) {
 		if (i == finder.nr_samples || finder.samples[i].task != finder.samples[from].task) {
@@ -368,6 +428,7 @@ void compile_samples_find(struct compile_samples *samples, struct process *proce
 		qsort(samples->items, samples->nr, sizeof(*samples->items), by_end);
 	}
 	idmap_fini(&finder.stacks);
+	idmap_fini(&finder.threads);
 	free(finder.samples);
 }
 

@@ -15,8 +15,8 @@
  * same line that follow each other at once are one. Samples whose Python frames could not be read
  * neither begin nor end any, but for many of them in a row.
  *
- * Memory: 32 bytes for each sample of a process that compiles, and 16 for each stack of Python,
- * while they are read; 56 for each compilation.
+ * Memory: 32 bytes for each sample in a compiler or within four seconds of one, and 16 for each
+ * stack of Python, while they are read; 56 for each compilation.
  */
 #ifndef REPORT_BUDGET_COMPILE_SAMPLES_H
 #define REPORT_BUDGET_COMPILE_SAMPLES_H
