@@ -3,12 +3,15 @@
 
 What is not so stands here, each with its reason; anything else is a fault.
 """
+import gc
 import json
 import subprocess
 import sys
 
 import complaints
 from complaints import complain
+
+gc.disable()  # millions of objects, and no cycles among them
 
 # A file has another pid where that could be a GPU's; names and paths of files differ.
 NEVER = {"pid", "file"}

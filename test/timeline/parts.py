@@ -2,12 +2,15 @@
 """parts.py MB WHOLE.json PART.json...: each event of the whole is in one part, by the time it begins at, and no
 part is much larger than asked for. Arrows are in a part that has both ends."""
 import collections
+import gc
 import json
 import os
 import sys
 
 import complaints
 from complaints import complain
+
+gc.disable()  # millions of objects, and no cycles among them
 
 
 def slices(trace):

@@ -2,12 +2,15 @@
 """same.py SUMMARY-OF-STREAM.json SUMMARY-OF-TIMELINE.json VIEWS [rounded]: the tables must be the same, exactly, but
 for what the dialect of PyTorch's profiler has no word for. Rounded: clocks whose ticks are no nanoseconds. Both ends of
 a slice are whole ones, so a duration may be 1 ns longer or shorter, and no sum is more than chance makes of it."""
+import gc
 import json
 import math
 import sys
 
 import complaints
 from complaints import complain
+
+gc.disable()  # millions of objects, and no cycles among them
 
 # Not in Chrome JSON as PyTorch's profiler writes it, whoever does.
 NOT_THERE = {

@@ -4,12 +4,15 @@
 The reference has a member for each trace: devices, steps_ns, the first rows by time of kernels, api,
 memcpy, memset and operators, and how many rows and calls there are of each.
 """
+import gc
 import json
 import os
 import subprocess
 import sys
 
 from tap import check, finish
+
+gc.disable()  # millions of objects, and no cycles among them
 
 VIEWS = ("kernel", "api", "memcpy", "memset", "operator")
 PLURAL = {"kernel": "kernels", "operator": "operators"}

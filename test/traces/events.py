@@ -2,12 +2,15 @@
 """events.py REPORT TRACE...: rows of events and of launches with their kernels, against a plain reading."""
 import collections
 import csv
+import gc
 import gzip
 import io
 import json
 import subprocess
 import sys
 from decimal import Decimal
+
+gc.disable()  # millions of objects, and no cycles among them
 
 GPU = {"kernel", "gpu_memcpy", "memcpy", "gpu_memset", "memset"}
 CALLS = {"cuda_runtime", "runtime", "cuda_driver"}

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """names.py REPORT TRACE...: names in text are cut and shortened, but no two different ones look alike."""
+import gc
 import json
 import os
 import re
@@ -8,6 +9,8 @@ import subprocess
 import sys
 
 import tap
+
+gc.disable()  # millions of objects, and no cycles among them
 
 report, *paths = sys.argv[1:]
 

@@ -6,10 +6,13 @@ in it, by name, and the kernels and copies that these launched, by correlation I
 usage: steps.py GPROF_REPORT TRACE..."""
 import collections
 import decimal
+import gc
 import gzip
 import json
 import subprocess
 import sys
+
+gc.disable()  # millions of objects, and no cycles among them
 
 
 def ns(number):

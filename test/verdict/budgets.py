@@ -5,6 +5,7 @@
 Each part may differ by 1 % of the window; the parts must sum to the window exactly. Recordings are read from the timeline
 that the reporter makes of them.
 """
+import gc
 import json
 import os
 import subprocess
@@ -13,6 +14,8 @@ import tempfile
 
 import budget
 import verdict
+
+gc.disable()  # millions of objects, and no cycles among them
 
 TOLERANCE = 0.01
 # The reference's parts by the titles of the view. Of calls, start-up is what does not recur; which these are is the

@@ -12,6 +12,7 @@ and the summary's `distributed` have the steps that count, which last as long as
 OpenMetrics and the page have the tables of `summary`, and `watch` has the steps of `steps`.
 """
 import collections
+import gc
 import json
 import os
 import re
@@ -20,6 +21,8 @@ import sys
 import tempfile
 
 import verdict
+
+gc.disable()  # millions of objects, and no cycles among them
 
 VIEWS = "budget,idle,idle-gaps,breakdown,gpu-summary,step-stats,findings,headline,critical-path,what-if,time-breakdown,overview,steps,model,distributed,benchmark,data-loading,device"
 # Whose figures other formats print, too.

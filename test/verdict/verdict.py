@@ -18,6 +18,7 @@ The columns, "-" for what is not known:
 """
 import collections
 import csv
+import gc
 import json
 import os
 import re
@@ -25,6 +26,8 @@ import subprocess
 import sys
 
 import budget
+
+gc.disable()  # millions of objects, and no cycles among them
 
 LOOP_WAITS = r"\bloop waits(, [\d.]+ % of its waits)? at .+, (for (Python's lock \(GIL\)|a lock or a thread|a child process)|in (page faults|system call \d+|\w+( of .+)?)); waiting less (there )?"
 CAUSES = {
