@@ -759,7 +759,10 @@ enum gprof_fact {
  * this channel, in ns of the GPU's global timer, and how long it ran; 0 unknown. Of transfers: the
  * bytes and steps, and the sums over steps, which overlap, of ns that they waited: for the own GPU
  * (to make the data, or to take them), for the other side (to be ready to receive), for the network
- * (to send, or to flush), and for data (from the other side or the network).
+ * (to send, or to flush), and for data (from the other side or the network). As a whole a receive waits
+ * for data, and a send for the other side, while steps wait and none has gone on since the last one
+ * that did. The first of these waits took first_ns and began first_after_ns after begin. later_ns is
+ * the sum of the others; the longest of them took pause_ns and began pause_after_ns after begin.
  */
 #define GPROF_COLUMNS_nccl_channel(C, t)                                                           \
 	C(t, uint64_t, begin, TICK)                                                                \
@@ -772,6 +775,11 @@ enum gprof_fact {
 	C(t, uint64_t, peer_ns, UINT)                                                              \
 	C(t, uint64_t, network_ns, UINT)                                                           \
 	C(t, uint64_t, data_ns, UINT)                                                              \
+	C(t, uint64_t, first_ns, UINT)                                                             \
+	C(t, uint64_t, first_after_ns, UINT)                                                       \
+	C(t, uint64_t, later_ns, UINT)                                                             \
+	C(t, uint64_t, pause_ns, UINT)                                                             \
+	C(t, uint64_t, pause_after_ns, UINT)                                                       \
 	C(t, uint32_t, steps, UINT)                                                                \
 	C(t, uint32_t, comm, UINT)                                                                 \
 	C(t, uint32_t, for_pid, UINT)                                                              \

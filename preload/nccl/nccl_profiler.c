@@ -63,6 +63,9 @@ struct slot {
 	_Atomic uint64_t begin, op;  /* begin: raw */
 	_Atomic uint64_t gpu_begin, gpu_end, bytes;
 	_Atomic uint64_t waits[NR_WAITS];
+	/* Of waits for the other side as a whole, which do not overlap; as in nccl_channel. */
+	_Atomic uint64_t begin_ns, moved_ns; /* the slot's begin, the end of the last wait */
+	_Atomic uint64_t first_ns, first_after_ns, later_ns, pause_ns, pause_after_ns;
 	_Atomic uint32_t steps, pid, comm;
 	_Atomic int32_t peer;
 	_Atomic uint8_t channel, what;
@@ -383,6 +386,13 @@ static struct slot *begin_slot(
 	for (int i = 0; i < NR_WAITS; i++) {
 		put(&slot->waits[i], 0);
 	}
+	put(&slot->begin_ns, clock_monotonic_ns());
+	put(&slot->moved_ns, 0);
+	put(&slot->first_ns, 0);
+	put(&slot->first_after_ns, 0);
+	put(&slot->later_ns, 0);
+	put(&slot->pause_ns, 0);
+	put(&slot->pause_after_ns, 0);
 	for (uint32_t i = 0; i < NR_STEPS; i++) {
 		put(&slot->at[i].since, 0);
 	}
@@ -565,6 +575,35 @@ nccl_handle nccl_profiler_step(nccl_handle transfer, int number)
 	return transfer | (uint64_t)(at + 1) << STEP_SHIFT;
 }
 
+/*
+ * The other side has let a step go on: its data are here, or it is ready to receive. Steps wait
+ * side by side and go on one after the other, so the transfer as a whole waited since the one
+ * before:
+ *
+ *   step 1  |-----------------|
+ *   step 2  |---------------------|
+ *   step 3                     |--------|
+ *           <--first_ns-------><-><-----> later_ns; the longest of these is the pause
+ */
+static void other_side_moved(struct slot *slot, uint64_t since, uint64_t now)
+{
+	uint64_t begin = get(&slot->begin_ns), moved = get(&slot->moved_ns);
+
+	since = since > moved ? since : moved;
+	now = now > since ? now : since;
+	put(&slot->moved_ns, now);
+	if (!moved) {
+		put(&slot->first_ns, now - since);
+		put(&slot->first_after_ns, since - begin);
+		return;
+	}
+	add(&slot->later_ns, now - since);
+	if (now - since > get(&slot->pause_ns)) {
+		put(&slot->pause_ns, now - since);
+		put(&slot->pause_after_ns, since - begin);
+	}
+}
+
 /* The step leaves its state. The time in the state counts for what the step waited for. */
 static void change_step(struct slot *slot, struct step *step, uint32_t next)
 {
@@ -576,6 +615,9 @@ static void change_step(struct slot *slot, struct step *step, uint32_t next)
 	}
 	if (wait < NR_WAITS && now > since) {
 		add(&slot->waits[wait], now - since);
+	}
+	if (wait == WAIT_PEER || wait == WAIT_DATA) {
+		other_side_moved(slot, since, now);
 	}
 	put(&step->since, next ? now : 0);
 	atomic_store_explicit(&step->state, next, memory_order_relaxed);
@@ -631,6 +673,11 @@ static void write_channel(struct slot *slot)
 		.peer_ns = get(&slot->waits[WAIT_PEER]),
 		.network_ns = get(&slot->waits[WAIT_NETWORK]),
 		.data_ns = get(&slot->waits[WAIT_DATA]),
+		.first_ns = get(&slot->first_ns),
+		.first_after_ns = get(&slot->first_after_ns),
+		.later_ns = get(&slot->later_ns),
+		.pause_ns = get(&slot->pause_ns),
+		.pause_after_ns = get(&slot->pause_after_ns),
 		.steps = slot->steps,
 		.comm = slot->comm,
 		.for_pid = slot->pid,

@@ -506,6 +506,59 @@ static void by_cost(int number)
 	host.functions.finalize(comm.context);
 }
 
+/* Passes the step on to one state after the other. */
+static void pass(void *step, const int *states, int nr)
+{
+	for (int i = 0; i < nr; i++) {
+		state(step, states[i], 100);
+	}
+}
+
+/*
+ * The other side comes 30 ms after the transfer, and pauses for 20 ms before step 6. A send's data
+ * are there 10 ms after the transfer has begun; then one step at a time waits for the other side.
+ */
+static void play_late(struct comm *comm, void *coll, bool is_send)
+{
+	static const int states[] = {NCCL_STATE_SEND_GPU_WAIT, NCCL_STATE_SEND_PEER_WAIT,
+		NCCL_STATE_SEND_WAIT, NCCL_STATE_RECV_WAIT, NCCL_STATE_RECV_FLUSH_WAIT,
+		NCCL_STATE_RECV_GPU_WAIT};
+	void *handle = start_transfer(comm, coll, 0, is_send, getpid()), *steps[8];
+
+	for (int i = 0; i < 8; i++) {
+		struct nccl_host_event event = {.step = {.step = i}};
+
+		steps[i] = start(comm->context, &event, NCCL_PROFILE_PROXY_STEP, handle);
+		pass(steps[i], is_send ? states : states + 3, 1);
+	}
+	usleep(is_send ? 10000 : 0);
+	for (int i = 0; i < 8; i++) {
+		pass(steps[i], states + 1, is_send ? 1 : 0);
+		usleep(i == 0 ? 30000 : i == 6 ? 20000 : 0);
+		pass(steps[i], is_send ? states + 2 : states + 4, is_send ? 1 : 2);
+		stop(steps[i]);
+	}
+	stop(handle);
+	count(is_send ? &wanted.sends : &wanted.receives, 1);
+	count(&wanted.steps, 8);
+	count(&wanted.bytes, host.version >= 4 ? 800 : 0);
+}
+
+static void by_late(int number)
+{
+	struct comm comm;
+	void *coll;
+
+	(void)number;
+	open_comm(&comm, 15, "late");
+	wait_for_mask(1);
+	coll = start_coll(&comm, NULL);
+	count(&wanted.ops, 1);
+	play_late(&comm, coll, true);
+	play_late(&comm, coll, false);
+	host.functions.finalize(comm.context);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -513,7 +566,7 @@ int main(int argc, char **argv)
 		void (*play)(int number);
 	} ways[] = {{"play", by_play}, {"hostile", by_hostile}, {"threads", by_threads},
 		{"fork", by_fork}, {"window", by_window}, {"many", by_many}, {"comms", by_comms},
-		{"old", by_old}, {"cost", by_cost}};
+		{"old", by_old}, {"cost", by_cost}, {"late", by_late}};
 	int device;
 
 	if (argc < 3) {

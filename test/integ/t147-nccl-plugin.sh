@@ -78,6 +78,24 @@ play 6 comms 520
 summary notices
 is 1 "$(query '[.notices.rows[] | select(.cause == "NCCL'"'"'s plugin")] | length')" "notices of communicators beyond the room"
 
+# What a transfer as a whole waited for its other side: 30 ms at first, and 20 ms before step 6, however many steps
+# waited at a time.
+play 6 late
+late()
+{
+	is 1 "$(sql "SELECT count(*) FROM nccl_channel WHERE what = $1 AND $2")" "a late other side, what $1: $2"
+}
+for what in 1 2; do
+	late $what "first_ns >= 30000000 AND pause_ns >= 20000000 AND pause_ns <= later_ns"
+	late $what "pause_after_ns >= first_after_ns + first_ns"
+	late $what "first_after_ns + first_ns + later_ns <= dur_ns * 1.01 + 2000 AND pause_after_ns + pause_ns <= dur_ns * 1.01 + 2000"
+done
+late 1 "first_after_ns >= 10000000 AND own_gpu_ns > first_after_ns AND data_ns = 0"
+late 2 "data_ns > 2 * first_ns AND peer_ns = 0"
+play 6 play
+is 0 "$(sql "SELECT count(*) FROM nccl_channel WHERE what > 0 AND (first_ns = 0 OR first_ns + later_ns > CASE what WHEN 1 THEN peer_ns ELSE data_ns END)")" \
+	"transfers that wait longer than their steps, with a step at a time"
+
 # Calls of a program and what the simulated NCCL says of them belong together by ID: hooked calls, and those of a static
 # NCCL by its NVTX ranges; of a group by the call, or before version 5 by the group's end.
 joined()
