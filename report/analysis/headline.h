@@ -91,7 +91,7 @@ struct headline_figures {
 	uint64_t counted_ns;	   /* sum of these */
 	struct step_series series; /* the others */
 	bool has_all_parts;	   /* `parts` are of the others, too */
-	bool has_lone_parts;	   /* each process was read by itself: see budget_lone_part */
+	bool has_lone_parts;	   /* each process was read by itself, not matched to others */
 	size_t nr_step_rows;	   /* steps of each process that count, added up */
 	double median_ns, mean_ns;
 	uint64_t p99_ns;

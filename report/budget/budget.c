@@ -342,18 +342,13 @@ static inline void add_busy(
 	}
 }
 
-/*
- * Adds communication: its waiting for a rank first, then the transfer. op: when its ranks came;
- * NULL: unknown.
- */
-static void add_communication(
-	struct budget *budget, const struct nccl_op *op, uint64_t begin, uint64_t end)
+static void add_rank_part(void *context, enum rank_waits_part part, uint64_t begin, uint64_t end)
 {
-	uint64_t wait_ns = op ? op->wait_ns : 0;
+	static const enum budget_part parts[] = {[RANK_WAITS_TRANSFER] = BUDGET_TRANSFER,
+		[RANK_WAITS_UNKNOWN] = BUDGET_COMMUNICATION,
+		[RANK_WAITS_WAIT] = BUDGET_RANK_WAIT};
 
-	wait_ns = wait_ns < end - begin ? wait_ns : end - begin;
-	add_busy(budget, op ? BUDGET_TRANSFER : BUDGET_COMMUNICATION, begin + wait_ns, end);
-	add_busy(budget, BUDGET_RANK_WAIT, begin, begin + wait_ns);
+	add_busy(context, parts[part], begin, end);
 }
 
 static inline void add_state(struct budget *budget, unsigned int slot, enum host_state state,
@@ -593,9 +588,7 @@ void budget_enter(struct budget *budget, const struct op *op)
 	see(budget, begin, end);
 	come_to(budget, op->end);
 	if (host_collective_library_of(op->name)) {
-		add_communication(budget,
-			budget->rank_waits ? rank_waits_call(budget->rank_waits, begin) : NULL,
-			begin, end);
+		rank_waits_divide_call(budget->rank_waits, begin, end, add_rank_part, budget);
 		if (budget->site_of) {
 			add_owned(budget, BUDGET_OWNED_COMMUNICATION, begin, end,
 				&(struct budget_site){end, site_of(budget, 0, NULL, op)});
@@ -750,11 +743,8 @@ void budget_record(struct budget *budget, const struct op_record *record,
 			&budget->work, record, end < budget->closed_ns ? end : budget->closed_ns);
 	}
 	if (part == BUDGET_COMMUNICATION) {
-		add_communication(budget,
-			budget->rank_waits
-				? rank_waits_kernel(budget->rank_waits, record->correlation)
-				: NULL,
-			record->begin_ns, end);
+		rank_waits_divide_kernel(budget->rank_waits, record->correlation, record->begin_ns,
+			end, add_rank_part, budget);
 	} else {
 		add_busy(budget, part, record->begin_ns, end);
 	}

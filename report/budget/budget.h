@@ -324,13 +324,15 @@ static inline uint64_t budget_communication(const uint64_t parts[NR_BUDGET_PARTS
 }
 
 /*
- * A process alone does not show whom it waited for, so it has the other parts, numbered as in
- * budget_lone_part. Waits for Python's lock and compilations came later and are facts of their own
- * (reduced.h).
+ * The parts that summaries of processes began with, numbered as in budget_lone_part. The others
+ * came later and are facts of their own (reduced.h), in the order of budget_later_parts.
  */
 #define NR_BUDGET_LONE_PARTS (NR_BUDGET_PARTS - 4u)
 
-/* Numbers in files: parts that came later are the last. */
+#define NR_BUDGET_LATER_PARTS 4u
+extern const uint8_t budget_later_parts[NR_BUDGET_LATER_PARTS]; /* of enum budget_part */
+
+/* Numbers in files. */
 static inline unsigned int budget_lone_part(unsigned int number)
 {
 	const unsigned int gil = BUDGET_HOST + HOST_GIL, gc = BUDGET_HOST + HOST_GC;

@@ -9,10 +9,10 @@ const struct budget_part_text budget_part_texts[NR_BUDGET_PARTS] = {
 	[BUDGET_COPY] = {"copy", "Other copies", "and no kernel computes"},
 	[BUDGET_SET] = {"set", "Memsets", "and no kernel computes"},
 	[BUDGET_TRANSFER] = {"transfer", "Communication: transfer",
-		"all ranks have come, and nothing else runs"},
+		"all ranks have come, or data of another one come, and nothing else runs"},
 	[BUDGET_COMMUNICATION] = {"communication", "Communication", "and nothing else runs"},
 	[BUDGET_RANK_WAIT] = {"rank_wait", "Communication: waiting for a rank",
-		"a rank comes later, and nothing else runs"},
+		"a rank comes later, or its data do, and nothing else runs"},
 	[BUDGET_HOST + HOST_COMPILATION] = {"compilation", "Idle: compilation",
 		"torch.compile, JAX, Triton or another compiler works, and all that it does for "
 		"that"},
@@ -48,3 +48,6 @@ const struct budget_part_text budget_part_texts[NR_BUDGET_PARTS] = {
 	[BUDGET_UNKNOWN] = {"unknown", "Idle or not recorded",
 		"no recorded activity runs, but launches lack theirs"},
 };
+
+const uint8_t budget_later_parts[NR_BUDGET_LATER_PARTS] = {
+	BUDGET_HOST + HOST_GIL, BUDGET_HOST + HOST_COMPILATION, BUDGET_TRANSFER, BUDGET_RANK_WAIT};

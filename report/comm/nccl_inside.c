@@ -17,6 +17,11 @@
 		COL_BIT(COL_nccl_channel_own_gpu_ns) | COL_BIT(COL_nccl_channel_peer_ns) | \
 		COL_BIT(COL_nccl_channel_network_ns) | COL_BIT(COL_nccl_channel_data_ns) | \
 		COL_BIT(COL_nccl_channel_steps))
+#define TRANSFER_MASK                                                                           \
+	(COL_BIT(COL_nccl_channel_begin) | COL_BIT(COL_nccl_channel_dur) |                      \
+		COL_BIT(COL_nccl_channel_what) | COL_BIT(COL_nccl_channel_first_ns) |           \
+		COL_BIT(COL_nccl_channel_first_after_ns) | COL_BIT(COL_nccl_channel_later_ns) | \
+		COL_BIT(COL_nccl_channel_pause_ns) | COL_BIT(COL_nccl_channel_pause_after_ns))
 
 void nccl_waits_add(struct nccl_waits *sum, const struct nccl_waits *one)
 {
@@ -108,6 +113,8 @@ static int by_call(const void *a, const void *b)
 
 /* Where a batch of either table goes. */
 struct joined {
+	struct process *process;
+	struct measured_transfers *transfers; /* may be NULL */
 	const struct nccl_inside_call *calls;
 	size_t nr_calls;
 	struct idmap ops; /* uint32_t: 1 + the index, by number of nccl_op */
@@ -133,6 +140,27 @@ static void take_op(struct joined *joined, const struct batch *b, uint32_t i)
 			.channels = (uint8_t)b->col[COL_nccl_op_channels][i]});
 }
 
+static void take_transfer(struct joined *joined, const struct batch *b, uint32_t i, uint32_t op)
+{
+	struct clock_map *clock = &joined->process->host_clock;
+	uint64_t begin = b->col[COL_nccl_channel_begin][i];
+
+	if (b->col[COL_nccl_channel_what][i] == GPROF_NCCL_CHANNEL_KERNEL) {
+		return;
+	}
+	measured_transfers_add(joined->transfers,
+		&(struct measured_transfer){.op = op,
+			.steps = (uint32_t)b->col[COL_nccl_channel_steps][i],
+			.begin_ns = clock_map_time(clock, begin),
+			.end_ns = clock_map_time(clock, begin + b->col[COL_nccl_channel_dur][i]),
+			.first_ns = b->col[COL_nccl_channel_first_ns][i],
+			.first_after_ns = b->col[COL_nccl_channel_first_after_ns][i],
+			.later_ns = b->col[COL_nccl_channel_later_ns][i],
+			.pause_ns = b->col[COL_nccl_channel_pause_ns][i],
+			.pause_after_ns = b->col[COL_nccl_channel_pause_after_ns][i],
+			.is_receive = b->col[COL_nccl_channel_what][i] == GPROF_NCCL_CHANNEL_RECV});
+}
+
 static void take_channel(struct joined *joined, const struct batch *b, uint32_t i)
 {
 	const uint32_t *op = idmap_get(&joined->ops, b->col[COL_nccl_channel_op][i]);
@@ -146,6 +174,9 @@ static void take_channel(struct joined *joined, const struct batch *b, uint32_t 
 					.data_ns = b->col[COL_nccl_channel_data_ns][i],
 					.steps = b->col[COL_nccl_channel_steps][i],
 					.bytes = b->col[COL_nccl_channel_bytes][i]}});
+		if (joined->transfers) {
+			take_transfer(joined, b, i, *op - 1);
+		}
 	}
 }
 
@@ -166,10 +197,15 @@ static void read_table(struct joined *joined, struct stream *stream, unsigned in
 }
 
 void nccl_inside_read(struct process *process, struct nccl_inside_call *calls, size_t nr_calls,
+	struct measured_transfers *transfers,
 	void (*add)(void *context, uint32_t op, const struct nccl_inside *inside), void *context)
 {
-	struct joined joined = {
-		.calls = calls, .nr_calls = nr_calls, .add = add, .context = context};
+	struct joined joined = {.process = process,
+		.transfers = transfers,
+		.calls = calls,
+		.nr_calls = nr_calls,
+		.add = add,
+		.context = context};
 
 	if (!nr_calls || !stream_table(process->stream, GPROF_TABLE_nccl_op)) {
 		return;
@@ -177,6 +213,7 @@ void nccl_inside_read(struct process *process, struct nccl_inside_call *calls, s
 	qsort(calls, nr_calls, sizeof(*calls), by_call);
 	idmap_init(&joined.ops, sizeof(uint32_t));
 	read_table(&joined, process->stream, GPROF_TABLE_nccl_op, OP_MASK, take_op);
-	read_table(&joined, process->stream, GPROF_TABLE_nccl_channel, CHANNEL_MASK, take_channel);
+	read_table(&joined, process->stream, GPROF_TABLE_nccl_channel,
+		CHANNEL_MASK | (transfers ? TRANSFER_MASK : 0), take_channel);
 	idmap_fini(&joined.ops);
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "report/comm/measured_waits.h"
 #include "report/model/model.h"
 #include "report/util/idmap.h"
 
@@ -57,9 +58,10 @@ struct nccl_inside_call {
 
 /*
  * Reads both tables of a process. calls: in any order, and sorted by this. Calls add(context, op,
- * inside) for each row.
+ * inside) for each row. transfers: gets those of the operations; may be NULL.
  */
 void nccl_inside_read(struct process *process, struct nccl_inside_call *calls, size_t nr_calls,
+	struct measured_transfers *transfers,
 	void (*add)(void *context, uint32_t op, const struct nccl_inside *inside), void *context);
 
 #endif

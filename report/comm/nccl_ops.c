@@ -195,6 +195,7 @@ void nccl_ops_fini(struct nccl_ops *ops)
 {
 	free(ops->ops);
 	free(ops->sides);
+	measured_waits_fini(&ops->measured);
 	if (ops->calls) {
 		free(ops->calls->items);
 		free(ops->calls->of);
@@ -528,6 +529,33 @@ static void add_inside(void *context, uint32_t op, const struct nccl_inside *ins
 	nccl_inside_add(&ops->ops[op].inside, inside);
 }
 
+static bool is_send(void *context, uint32_t op)
+{
+	return ((struct nccl_ops *)context)->ops[op].kind == GPROF_NCCL_SEND;
+}
+
+/* An operation with more rows than calls was captured into a graph, and one with fewer lost some.
+ */
+static void set_measured(void *context, uint32_t op, const struct measured_op *measured)
+{
+	struct nccl_op *of = &((struct nccl_ops *)context)->ops[op];
+
+	if (of->inside.nr == of->nr_calls) {
+		of->measured = *measured;
+	}
+}
+
+static void read_inside(struct nccl_ops *ops, struct process *process)
+{
+	struct nccl_calls *calls = ops->calls;
+	struct measured_transfers transfers = {0};
+
+	nccl_inside_read(process, calls->of, calls->nr_of, ops->has_measured ? &transfers : NULL,
+		add_inside, ops);
+	measured_waits_find(&ops->measured, &transfers, is_send, set_measured, ops);
+	measured_transfers_fini(&transfers);
+}
+
 void nccl_ops_end(struct nccl_ops *ops, struct process *process)
 {
 	struct nccl_calls *calls = ops->calls;
@@ -539,7 +567,7 @@ void nccl_ops_end(struct nccl_ops *ops, struct process *process)
 	if (calls && calls->nr) {
 		add_groups(ops, process, &graph);
 		join_kernels(ops, process);
-		nccl_inside_read(process, calls->of, calls->nr_of, add_inside, ops);
+		read_inside(ops, process);
 		calls->nr = calls->nr_of = 0;
 	}
 	if (graph.nodes.nr_nodes) {

@@ -6,8 +6,8 @@
  * The calls of a group on one communicator are one operation, since NCCL launches one kernel for
  * them. Kernels belong to calls by the correlation IDs of launches on their threads.
  *
- * Memory: about 200 bytes a call of NCCL, 40 more for a send or receive, and 16 for each launch
- * within one.
+ * Memory: about 230 bytes a call of NCCL, 40 more for a send or receive, and 16 for each launch
+ * within one; with has_measured 72 bytes for each transfer of the current process.
  */
 #ifndef REPORT_COMM_NCCL_OPS_H
 #define REPORT_COMM_NCCL_OPS_H
@@ -95,6 +95,7 @@ struct nccl_op {
 	bool is_captured; /* into a CUDA graph: the call ran nothing */
 	bool is_in_graph; /* a launch of a graph ran it, see nccl_graph.h; without a number */
 	struct nccl_inside inside;
+	struct measured_op measured; /* with nccl_ops.has_measured */
 	/* Set by nccl_match, 0 before. */
 	bool is_matched, is_last; /* times of all ranks are known; this one came last */
 	uint64_t wait_ns;	  /* of its kernels' time: before the last rank began */
@@ -126,6 +127,8 @@ struct nccl_ops {
 	struct nccl_side *sides;
 	size_t nr_sides, sides_capacity;
 	struct nccl_calls *calls;
+	bool has_measured; /* what one rank measured of its waits is wanted */
+	struct measured_waits measured;
 };
 
 #define NCCL_OPS_MASK COL_ALL(NR_COL_nccl)
@@ -179,6 +182,12 @@ static inline bool nccl_op_is_sized(const struct nccl_op *op)
 {
 	return !op->is_unsized && op->kind && op->kind != NCCL_OPS_BARRIER &&
 	       nccl_op_kind_is_sized(op->kind, op->nr_ranks);
+}
+
+/* Did this rank alone measure when the operation waited? */
+static inline bool nccl_op_is_measured(const struct nccl_op *op)
+{
+	return op->measured.begin_ns < op->measured.end_ns;
 }
 
 static inline bool nccl_op_has_time(const struct nccl_op *op)

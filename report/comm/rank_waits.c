@@ -12,7 +12,7 @@
 
 void rank_waits_init(struct rank_waits *waits, size_t nr_processes)
 {
-	*waits = (struct rank_waits){.nr_processes = nr_processes};
+	*waits = (struct rank_waits){.nr_processes = nr_processes, .ops = {.has_measured = true}};
 	idmap_init(&waits->kernels, sizeof(uint32_t));
 	idmap_init(&waits->calls, sizeof(uint32_t));
 }
@@ -29,11 +29,19 @@ void rank_waits_fini(struct rank_waits *waits)
 
 /* ---- the scan ---- */
 
+/* Did NCCL's plugin see transfers over the network? */
+static bool has_transfers(const struct process *process)
+{
+	return stream_table(process->stream, GPROF_TABLE_nccl_channel) != NULL;
+}
+
 /* Operators are read only for what several processes do together on their hosts. */
 bool rank_waits_needs(const struct rank_waits *waits, struct process *process, unsigned int table)
 {
-	return waits->nr_processes > 1 &&
-	       (table != GPROF_TABLE_op || host_collective_is_in(process));
+	if (table == GPROF_TABLE_op) {
+		return waits->nr_processes > 1 && host_collective_is_in(process);
+	}
+	return waits->nr_processes > 1 || has_transfers(process);
 }
 
 void rank_waits_add_batch(
@@ -56,19 +64,23 @@ void rank_waits_read(
 	struct rank_waits *waits, struct process *const *processes, size_t nr_processes)
 {
 	rank_waits_init(waits, nr_processes);
-	for (size_t i = 0; i < nr_processes && nr_processes > 1; i++) {
-		host_collective_read(&waits->host_ops, processes[i]);
-		nccl_ops_read(&waits->ops, processes[i]);
+	for (size_t i = 0; i < nr_processes; i++) {
+		if (nr_processes > 1) {
+			host_collective_read(&waits->host_ops, processes[i]);
+		}
+		if (rank_waits_needs(waits, processes[i], GPROF_TABLE_nccl)) {
+			nccl_ops_read(&waits->ops, processes[i]);
+		}
 		waits->host_ops.nr_processes++;
 	}
 }
 
 /* ---- operations by process ---- */
 
-/* Can a process look it up: is it matched, and has it a key? */
+/* Can a process look it up: is it matched or measured, and has it a key? */
 static bool is_known(const struct nccl_op *op)
 {
-	return op->is_matched && (op->library || op->correlation);
+	return (op->is_matched || nccl_op_is_measured(op)) && (op->library || op->correlation);
 }
 
 /*
@@ -102,8 +114,15 @@ static void match(struct rank_waits *waits)
 {
 	struct nccl_match nccl;
 
-	nccl_match(&waits->ops, &nccl);
-	waits->nr_matched = nccl.nr_matched + host_collective_match(&waits->host_ops);
+	if (waits->nr_processes > 1) {
+		nccl_match(&waits->ops, &nccl);
+		waits->nr_matched = nccl.nr_matched + host_collective_match(&waits->host_ops);
+	}
+	for (size_t i = 0; i < waits->ops.nr_ops; i++) {
+		const struct nccl_op *op = &waits->ops.ops[i];
+
+		waits->nr_measured += is_known(op) && !op->is_matched;
+	}
 	waits->places = by_process(&waits->ops, &waits->nr_places);
 	waits->host_places = by_process(&waits->host_ops, &waits->nr_host_places);
 }
@@ -119,7 +138,7 @@ void rank_waits_begin(struct rank_waits *waits)
 	const struct nccl_op *ops = waits->ops.ops, *host_ops = waits->host_ops.ops;
 	size_t process = waits->nr_begun++;
 
-	if (waits->nr_processes < 2) {
+	if (waits->nr_processes < 2 && !waits->ops.nr_ops) {
 		return;
 	}
 	if (!waits->places) {
@@ -147,11 +166,18 @@ void rank_waits_begin_again(struct rank_waits *waits)
 	waits->nr_begun = waits->at = waits->host_at = 0;
 }
 
-const struct nccl_op *rank_waits_kernel(const struct rank_waits *waits, uint64_t correlation)
+static const struct nccl_op *find_kernel(const struct rank_waits *waits, uint64_t correlation)
 {
 	const uint32_t *place = idmap_get(&waits->kernels, correlation);
 
 	return place ? &waits->ops.ops[*place - 1] : NULL;
+}
+
+const struct nccl_op *rank_waits_kernel(const struct rank_waits *waits, uint64_t correlation)
+{
+	const struct nccl_op *op = find_kernel(waits, correlation);
+
+	return op && op->is_matched ? op : NULL;
 }
 
 const struct nccl_op *rank_waits_call(const struct rank_waits *waits, uint64_t begin_ns)
@@ -159,4 +185,88 @@ const struct nccl_op *rank_waits_call(const struct rank_waits *waits, uint64_t b
 	const uint32_t *place = idmap_get(&waits->calls, begin_ns);
 
 	return place ? &waits->host_ops.ops[*place - 1] : NULL;
+}
+
+/* ---- what a kernel or call does at a time ---- */
+
+struct division {
+	uint64_t begin_ns, end_ns;
+	void (*add)(void *context, enum rank_waits_part part, uint64_t begin_ns, uint64_t end_ns);
+	void *context;
+};
+
+static void add_piece(const struct division *division, enum rank_waits_part part, uint64_t begin_ns,
+	uint64_t end_ns)
+{
+	division->add(division->context, part, begin_ns, end_ns);
+}
+
+/* It waits until the last rank has come, from its begin on. */
+static void divide_matched(const struct division *division, const struct nccl_op *op)
+{
+	uint64_t begin_ns = division->begin_ns, all_ns = division->end_ns - begin_ns;
+	uint64_t wait_ns = op->wait_ns < all_ns ? op->wait_ns : all_ns;
+
+	add_piece(division, RANK_WAITS_TRANSFER, begin_ns + wait_ns, division->end_ns);
+	add_piece(division, RANK_WAITS_WAIT, begin_ns, begin_ns + wait_ns);
+}
+
+/*
+ * Between its measured waits it transfers, from the first of its transfers over the network to the
+ * last one; what it does before and behind them is unknown.
+ */
+static void divide_measured(const struct division *division, const struct measured_op *op,
+	const struct measured_wait *waits)
+{
+	uint64_t begin_ns = division->begin_ns, end_ns = division->end_ns;
+	uint64_t first_ns = op->begin_ns > begin_ns ? op->begin_ns : begin_ns;
+	uint64_t last_ns = op->end_ns < end_ns ? op->end_ns : end_ns;
+
+	first_ns = first_ns < end_ns ? first_ns : end_ns;
+	last_ns = last_ns > first_ns ? last_ns : first_ns;
+	add_piece(division, RANK_WAITS_UNKNOWN, last_ns, end_ns);
+	for (size_t i = op->nr; i-- > 0 && last_ns > first_ns;) {
+		uint64_t from_ns = waits[i].begin_ns > first_ns ? waits[i].begin_ns : first_ns;
+		uint64_t until_ns = waits[i].end_ns < last_ns ? waits[i].end_ns : last_ns;
+
+		if (from_ns < until_ns) {
+			add_piece(division, RANK_WAITS_TRANSFER, until_ns, last_ns);
+			add_piece(division, RANK_WAITS_WAIT, from_ns, until_ns);
+			last_ns = from_ns;
+		}
+	}
+	add_piece(division, RANK_WAITS_TRANSFER, first_ns, last_ns);
+	add_piece(division, RANK_WAITS_UNKNOWN, begin_ns, first_ns);
+}
+
+void rank_waits_divide_kernel(const struct rank_waits *waits, uint64_t correlation,
+	uint64_t begin_ns, uint64_t end_ns,
+	void (*add)(void *context, enum rank_waits_part part, uint64_t begin_ns, uint64_t end_ns),
+	void *context)
+{
+	const struct division division = {begin_ns, end_ns, add, context};
+	const struct nccl_op *op = waits ? find_kernel(waits, correlation) : NULL;
+
+	if (!op) {
+		add_piece(&division, RANK_WAITS_UNKNOWN, begin_ns, end_ns);
+	} else if (op->is_matched) {
+		divide_matched(&division, op);
+	} else {
+		divide_measured(
+			&division, &op->measured, waits->ops.measured.items + op->measured.first);
+	}
+}
+
+void rank_waits_divide_call(const struct rank_waits *waits, uint64_t begin_ns, uint64_t end_ns,
+	void (*add)(void *context, enum rank_waits_part part, uint64_t begin_ns, uint64_t end_ns),
+	void *context)
+{
+	const struct division division = {begin_ns, end_ns, add, context};
+	const struct nccl_op *op = waits ? rank_waits_call(waits, begin_ns) : NULL;
+
+	if (op) {
+		divide_matched(&division, op);
+	} else {
+		add_piece(&division, RANK_WAITS_UNKNOWN, begin_ns, end_ns);
+	}
 }

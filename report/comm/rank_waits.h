@@ -3,12 +3,13 @@
  * Finds how long the kernels and calls of a process that communicate wait for a rank that comes
  * later: those of collectives whose ranks are all recorded, and of sends and receives with their
  * other sides. The time budget and the replay use it; the waits are those of nccl_match.h and
- * host_collectives.h, as the views of communication have them.
+ * host_collectives.h, as the views of communication have them. Where other ranks are missing, there
+ * are the waits that NCCL's profiler plugin measured on this rank, see measured_waits.h.
  *
  * A scan of all processes gathers their operations; a walk over each process then looks up its own.
  *
- * Memory: that of nccl_ops.h for both kinds, 4 bytes for each matched operation, and 20 for each of
- * the current process. Nothing is read of one process alone: nobody knows whom it waits for.
+ * Memory: that of nccl_ops.h for both kinds, 4 bytes for each known operation, and 20 for each of
+ * the current process. Of one process alone nothing is read but operations that NCCL measured.
  */
 #ifndef REPORT_COMM_RANK_WAITS_H
 #define REPORT_COMM_RANK_WAITS_H
@@ -21,14 +22,16 @@ struct rank_waits {
 	size_t nr_processes;
 	struct nccl_ops ops;	  /* of NCCL */
 	struct nccl_ops host_ops; /* of hosts */
-	uint64_t nr_matched;	  /* collectives; set when the first process begins */
+	/* Set when the first process begins: */
+	uint64_t nr_matched;  /* collectives */
+	uint64_t nr_measured; /* operations of which only one rank's measure is known */
 	size_t nr_begun;
 	/*
 	 * For the current process, 1 + the index of an operation: by correlation ID in `ops`, by
 	 * begin in `host_ops`
 	 */
 	struct idmap kernels, calls;
-	uint32_t *places, *host_places; /* of matched operations, process by process */
+	uint32_t *places, *host_places; /* of known operations, process by process */
 	size_t at, host_at;		/* where those of the next process begin */
 	size_t nr_places, nr_host_places;
 };
@@ -63,5 +66,26 @@ void rank_waits_begin_again(struct rank_waits *waits);
  */
 const struct nccl_op *rank_waits_kernel(const struct rank_waits *waits, uint64_t correlation);
 const struct nccl_op *rank_waits_call(const struct rank_waits *waits, uint64_t begin_ns);
+
+/* What communication does at a time. */
+enum rank_waits_part {
+	RANK_WAITS_TRANSFER, /* all of its ranks have come, or data come */
+	RANK_WAITS_UNKNOWN,
+	RANK_WAITS_WAIT, /* a rank comes later, or data do */
+};
+
+/*
+ * Divides the time of a kernel that communicates, or of a call of the host: calls add(context,
+ * part, begin, end) for pieces that together are that time, the last one first; some may be empty.
+ * What several ranks show together counts before what this one measured. waits NULL: all is
+ * unknown.
+ */
+void rank_waits_divide_kernel(const struct rank_waits *waits, uint64_t correlation,
+	uint64_t begin_ns, uint64_t end_ns,
+	void (*add)(void *context, enum rank_waits_part part, uint64_t begin_ns, uint64_t end_ns),
+	void *context);
+void rank_waits_divide_call(const struct rank_waits *waits, uint64_t begin_ns, uint64_t end_ns,
+	void (*add)(void *context, enum rank_waits_part part, uint64_t begin_ns, uint64_t end_ns),
+	void *context);
 
 #endif

@@ -95,11 +95,15 @@ enum reduced_fact {
 	REDUCED_MEMORY = REDUCED_BUDGET + NR_BUDGET_SUMS, /* enum memory_peak */
 	REDUCED_PARTS = REDUCED_MEMORY + NR_MEMORY_PEAKS, /* budget_lone_part; from version 3 on */
 	REDUCED_LAUNCHES = REDUCED_PARTS + NR_BUDGET_LONE_PARTS, /* from version 4 on */
-	REDUCED_GIL = REDUCED_LAUNCHES + NR_BUDGET_LAUNCHES,	 /* ns; from version 5 on */
-	REDUCED_COMPILATION,					 /* ns; from version 6 on */
-	NR_REDUCED_FACTS,
-	NR_REDUCED_FACTS_5 = REDUCED_COMPILATION,
-	NR_REDUCED_FACTS_4 = REDUCED_GIL,
+	/*
+	 * ns of budget_later_parts: Python's lock from version 5 on, compilations from 6 on,
+	 * transfers and waits for ranks from 7 on
+	 */
+	REDUCED_LATER_PARTS = REDUCED_LAUNCHES + NR_BUDGET_LAUNCHES,
+	NR_REDUCED_FACTS = REDUCED_LATER_PARTS + NR_BUDGET_LATER_PARTS,
+	NR_REDUCED_FACTS_6 = REDUCED_LATER_PARTS + 2,
+	NR_REDUCED_FACTS_5 = REDUCED_LATER_PARTS + 1,
+	NR_REDUCED_FACTS_4 = REDUCED_LATER_PARTS,
 	/* In files of version 3, which know neither of unknown time nor of garbage collection */
 	NR_REDUCED_FACTS_3 = REDUCED_LAUNCHES - 2,
 };
@@ -108,6 +112,7 @@ _Static_assert(REDUCED_PARTS == 14 && VIEW_MERGE_SUMS == 4, "as many as in files
 _Static_assert(NR_REDUCED_FACTS_3 - REDUCED_PARTS == 19, "as many as in files of version 3");
 _Static_assert(NR_REDUCED_FACTS_4 - REDUCED_PARTS == 25, "as many as in files of version 4");
 _Static_assert(NR_REDUCED_FACTS_5 - REDUCED_PARTS == 26, "as many as in files of version 5");
+_Static_assert(NR_REDUCED_FACTS_6 - REDUCED_PARTS == 27, "as many as in files of version 6");
 _Static_assert(BUDGET_UNKNOWN == NR_BUDGET_PARTS - 1, "a last one, which version 3 lacks");
 _Static_assert(NR_REDUCED_FACTS <= 63, "a file has a bit for each");
 
@@ -186,7 +191,7 @@ int reduced_read_bytes(struct reduced *reduced, const char *bytes, size_t nr_byt
 struct reduced_who reduced_who_of(const struct reduced_process *process);
 
 /* A process as in a file. Reading knows all versions and returns false for invalid bytes. */
-#define REDUCED_VERSION 6u
+#define REDUCED_VERSION 7u
 void reduced_pack_process(const struct reduced_process *process, struct buf *out);
 bool reduced_unpack_process(
 	struct reduced_process *process, struct unpack *from, unsigned int version);

@@ -15,8 +15,8 @@
  * Version 1 has no sketches of processes, no rows of communication and no facts of processes; these
  * are unknown. Version 2 has no time budget of processes. Version 3 has no launches and no garbage
  * collection, and divides idle time also where many of these lack their activity. Version 4 does
- * not know of waits for Python's lock, and version 5 not of compilations. The reader refuses
- * versions after its own.
+ * not know of waits for Python's lock, version 5 not of compilations, and version 6 divides no
+ * communication. The reader refuses versions after its own.
  */
 #include "report/reduce/reduced.h"
 
@@ -115,7 +115,8 @@ bool reduced_unpack_process(
 		[3] = NR_REDUCED_FACTS_3,
 		[4] = NR_REDUCED_FACTS_4,
 		[5] = NR_REDUCED_FACTS_5,
-		[6] = NR_REDUCED_FACTS};
+		[6] = NR_REDUCED_FACTS_6,
+		[7] = NR_REDUCED_FACTS};
 	uint64_t before = 0, pid, state;
 
 	*process = (struct reduced_process){.rank = unpack_int(from)};

@@ -108,12 +108,10 @@ static void add_parts(const struct reduced_process *process, struct headline_fig
 	for (unsigned int i = 0; i < NR_BUDGET_LONE_PARTS; i++) {
 		figures->parts[budget_lone_part(i)] += parts[i] == UINT64_MAX ? 0 : parts[i];
 	}
-	if (process->facts[REDUCED_GIL] != UINT64_MAX) {
-		figures->parts[BUDGET_HOST + HOST_GIL] += process->facts[REDUCED_GIL];
-	}
-	if (process->facts[REDUCED_COMPILATION] != UINT64_MAX) {
-		figures->parts[BUDGET_HOST + HOST_COMPILATION] +=
-			process->facts[REDUCED_COMPILATION];
+	for (unsigned int i = 0; i < NR_BUDGET_LATER_PARTS; i++) {
+		uint64_t ns = process->facts[REDUCED_LATER_PARTS + i];
+
+		figures->parts[budget_later_parts[i]] += ns == UINT64_MAX ? 0 : ns;
 	}
 }
 

@@ -43,11 +43,27 @@ static void add_amount(
 		verdict_share_pct(finding));
 }
 
+/* Nobody knows whose data came late, and they may be of a rank that is not recorded. */
+static void add_measured_sentence(
+	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
+{
+	bool is_alone = verdict->figures.nr_processes == 1;
+
+	buf_text(out, is_alone ? "This rank waits " : "The ranks wait ");
+	add_amount(verdict, finding, out);
+	buf_printf(out, " for data of others%s",
+		is_alone ? "; record all ranks to see which comes late" : "");
+}
+
 static void add_late_sentence(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
 	bool has_rank = verdict->late_rank >= 0;
 
+	if (!has_rank && !verdict->late && verdict->prediction.waits.nr_measured) {
+		add_measured_sentence(verdict, finding, out);
+		return;
+	}
 	buf_text(out, has_rank || verdict->late ? "The other ranks wait " : "The ranks wait ");
 	add_amount(verdict, finding, out);
 	if (has_rank) {

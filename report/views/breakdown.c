@@ -57,7 +57,9 @@ static void init(void *state)
 
 static bool needs_waits(void *context, struct process *process, unsigned int table)
 {
-	return rank_waits_needs(&((struct breakdown_view *)context)->waits, process, table);
+	const struct breakdown_view *view = context;
+
+	return !view->input.waits && rank_waits_needs(&view->waits, process, table);
 }
 
 static void take_waits(void *context, struct process *process, const struct batch *batch)
@@ -249,9 +251,10 @@ static void get_parts(const void *state, uint64_t *facts)
 		for (unsigned int i = 0; i < NR_BUDGET_LONE_PARTS; i++) {
 			facts[i] = parts[budget_lone_part(i)];
 		}
-		facts[NR_BUDGET_LONE_PARTS + NR_BUDGET_LAUNCHES] = parts[BUDGET_HOST + HOST_GIL];
-		facts[NR_BUDGET_LONE_PARTS + NR_BUDGET_LAUNCHES + 1] =
-			parts[BUDGET_HOST + HOST_COMPILATION];
+		for (unsigned int i = 0; i < NR_BUDGET_LATER_PARTS; i++) {
+			facts[NR_BUDGET_LONE_PARTS + NR_BUDGET_LAUNCHES + i] =
+				parts[budget_later_parts[i]];
+		}
 	}
 }
 
@@ -488,14 +491,23 @@ static void fill_parts(const struct result *result, struct table *table)
 
 static void note_waits(const struct breakdown_view *view, struct table *table)
 {
+	const struct rank_waits *waits = view->input.waits ? view->input.waits : &view->waits;
 	uint64_t parts[NR_BUDGET_PARTS] = {0};
 
 	for (size_t i = 0; i < view->nr_results; i++) {
 		add_steps(&view->results[i], parts);
 	}
 	if (parts[BUDGET_COMMUNICATION]) {
-		table_note(table, "Where not all ranks of a communication are recorded with "
-				  "times, its waiting is unknown.");
+		table_note(table,
+			"Where not all ranks of a communication are recorded with "
+			"times, its waiting is unknown%s.",
+			waits->nr_measured ? ", unless NCCL measured it" : "");
+	}
+	if (waits->nr_measured) {
+		table_note(table,
+			"Operations of NCCL whose waits one rank measured, since not all of their "
+			"ranks are recorded: %" PRIu64 ".",
+			waits->nr_measured);
 	}
 }
 
@@ -686,19 +698,21 @@ VIEW(budget, 255) = {
 	.name = "budget",
 	.subject = VIEW_ABOUT_STEPS,
 	.help = "what the time of the steps went to: each nanosecond belongs to one part",
-	.about = "The parts of a process add up to its steps. While a GPU of the process computes, "
-		 "the time counts for that, whatever else runs; else for copies, else for "
-		 "communication. A rank waits until the last rank of a collective has come; then "
-		 "it transfers. "
-		 "While the GPU is idle, it counts for what the thread did that "
-		 "launched the next work, up to the end of that launch. A step ends with the last "
-		 "GPU activity that it launched.",
+	.about =
+		"The parts of a process add up to its steps. While a GPU of the process computes, "
+		"the time counts for that, whatever else runs; else for copies, else for "
+		"communication. A rank waits until the last rank of a collective has come; then "
+		"it transfers. Where other ranks are not recorded, it waits while no data come, if "
+		"NCCL measured that. "
+		"While the GPU is idle, it counts for what the thread did that "
+		"launched the next work, up to the end of that launch. A step ends with the last "
+		"GPU activity that it launched.",
 	.title = "Time budget",
 	VIEW_COLUMNS(budget_columns),
 	.shows = &view_gpu_summary,
 	.is_brief = true,
 	.merge = {.get_facts = get_parts,
-		.nr_facts = NR_BUDGET_LONE_PARTS + NR_BUDGET_LAUNCHES + 2},
+		.nr_facts = NR_BUDGET_LONE_PARTS + NR_BUDGET_LAUNCHES + NR_BUDGET_LATER_PARTS},
 	.fill = fill_budget,
 };
 

@@ -136,6 +136,10 @@ void gen_cpu(struct gen *gen, bool has_python);
 /* NCCL's operations on one of two ranks; has_inside: with what its profiler plugin saw. */
 void gen_nccl(struct gen *gen, uint32_t rank, bool has_inside);
 
+/* One rank alone, whose waits for the other one NCCL measured, or whose network is slow; see
+ * gen_measured.c. */
+void gen_measured(struct gen *gen, bool is_late);
+
 /* Driver calls within calls of the runtime. */
 void gen_nested(struct gen *gen);
 

@@ -50,7 +50,7 @@ for stream in v2/*.gprof; do
 done
 # Text fits a line of 80 columns, or of as many as COLUMNS says; notes on stderr do not count.
 views=$("$report" help summary | sed -n '/^Views/,/^$/ s/^  \([a-z-]*\).*/\1/p' | paste -sd, -)
-for stream in v1/*.gprof v2/*.gprof v1/job6.sum; do
+for stream in v1/*.gprof v2/*.gprof v1/job7.sum; do
 	for width in 80 132; do
 		case $stream in
 		*.sum) set -- "$report" "$stream" ;;
@@ -148,6 +148,10 @@ for name in gc gc_rare; do
 done
 golden v2/inside.views "$report" --wide --view communication,arrivals,nccl-channels v2/inside0.gprof v2/inside1.gprof
 golden v2/inside.sql "$report" sql --format csv "SELECT o.rank, o.op, o.kind, o.algorithm, o.channels, count(*), sum(gpu_ns), sum(c.own_gpu_ns), sum(c.data_ns) FROM nccl_op o JOIN nccl_channel c ON c.op = o.op AND c.process = o.process GROUP BY 1, 2" v2/inside0.gprof v2/inside1.gprof
+golden v2/measured.views "$report" --view headline,findings,budget,nccl-channels v2/measured.gprof
+golden v2/measured_network.views "$report" --view headline,findings,budget v2/measured_network.gprof
+"$report" reduce -o "$work/measured.sum" v2/measured.gprof 2>/dev/null
+golden v2/measured.sum "$report" "$work/measured.sum"
 golden v2/cpu-wait.views "$report" --view headline,findings,cpu-waits,budget v2/cpu-wait.gprof
 golden v2/cpu-wait.json "$report" --view findings,cpu-waits --format json v2/cpu-wait.gprof
 golden v2/wait.views "$report" --view headline,findings,wait-lines,budget v2/wait.gprof
@@ -206,16 +210,17 @@ golden hang.views "$report" --view hang,missing-collectives --format json v1/sta
 golden hang.frames "$report" --view hang --format json v1/stall_frames.gprof
 golden nccl.over "$report" --view kernel,api --across-ranks --sort calls v1/nccl0.gprof v1/nccl1.gprof
 # job.sum is of version 1, job2.sum of version 2 and so on; all but the last are never made anew. A summary that comes
-# out otherwise than job6.sum is of another version, or of views that changed: then that is made anew.
-"$report" reduce -o "$work/job6.sum" v1/nccl0.gprof v1/nccl1.gprof $ops $small v1/hostile.gprof 2>/dev/null
+# out otherwise than job7.sum is of another version, or of views that changed: then that is made anew.
+"$report" reduce -o "$work/job7.sum" v1/nccl0.gprof v1/nccl1.gprof $ops $small v1/hostile.gprof 2>/dev/null
 if [ -n "$ACCEPT" ]; then
-	cp "$work/job6.sum" v1/job6.sum
+	cp "$work/job7.sum" v1/job7.sum
 fi
-if cmp v1/job6.sum "$work/job6.sum"; then
+if cmp v1/job7.sum "$work/job7.sum"; then
 	passed=$((passed + 1))
 else
 	failed=$((failed + 1))
 fi
+golden sum7.text "$report" --wide --top 5 v1/job7.sum
 golden sum6.text "$report" --wide --top 5 v1/job6.sum
 golden sum5.text "$report" --wide --top 5 v1/job5.sum
 golden sum4.text "$report" --wide --top 5 v1/job4.sum

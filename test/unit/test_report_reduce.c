@@ -337,7 +337,7 @@ START_TEST(a_file_that_is_cut_or_changed_is_refused)
 	}
 	bytes.bytes[8]++;
 	ck_assert_int_lt(read_copy(bytes.bytes, bytes.nr_bytes, &back), 0);
-	ck_assert_ptr_nonnull(strstr(err_text(), "of version 7"));
+	ck_assert_ptr_nonnull(strstr(err_text(), "of version 8"));
 	reduced_fini(&reduced);
 	buf_fini(&bytes);
 }
