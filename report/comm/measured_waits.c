@@ -5,6 +5,7 @@
  */
 #include "report/comm/measured_waits.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "report/util/buf.h"
@@ -142,6 +143,22 @@ static uint64_t add_moving(
 	return end_ns;
 }
 
+/* Returns when the last of the transfers had its first data. */
+static uint64_t find_data(const struct measured_transfer *transfers, size_t nr)
+{
+	uint64_t data_ns = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct measured_transfer *of = &transfers[i];
+		uint64_t all_ns = of->end_ns - of->begin_ns;
+		uint64_t after_ns = least(of->first_after_ns, all_ns);
+		uint64_t at_ns = of->begin_ns + after_ns + least(of->first_ns, all_ns - after_ns);
+
+		data_ns = at_ns > data_ns ? at_ns : data_ns;
+	}
+	return data_ns;
+}
+
 static void add_wait(
 	struct measured_waits *waits, struct measured_op *op, uint64_t begin_ns, uint64_t end_ns)
 {
@@ -213,8 +230,18 @@ void measured_waits_find(struct measured_waits *waits, struct measured_transfers
 		}
 		moving.nr = 0;
 		op.end_ns = add_moving(of, nr, &moving);
+		op.data_ns = find_data(of, nr);
 		add_waits(waits, &op, &moving);
 		set(context, of->op, &op);
 	}
 	measured_waits_fini(&moving);
+}
+
+void measured_waits_note(struct table *table, uint64_t nr_ops)
+{
+	if (nr_ops) {
+		table_note(table,
+			"Operations of NCCL whose waits are what one rank measured: %" PRIu64 ".",
+			nr_ops);
+	}
 }

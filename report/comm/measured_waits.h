@@ -23,6 +23,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/table/table.h"
+
 /* What a transfer of a channel has in nccl_channel, with its times in ns of CLOCK_MONOTONIC. */
 struct measured_transfer {
 	uint32_t op; /* index of its operation */
@@ -55,7 +57,10 @@ struct measured_waits {
 /* What is known of an operation: its waits in the time in which it had transfers. */
 struct measured_op {
 	uint64_t begin_ns, end_ns; /* of its transfers; equal: nothing is known */
+	uint64_t data_ns;	   /* by then each of its receives had its first data */
 	size_t first, nr;	   /* waits, in the order of time */
+	/* Set by nccl_ops.c, of its kernel: the time in which it had transfers, and waited. */
+	uint64_t known_ns, wait_ns;
 };
 
 /*
@@ -66,5 +71,8 @@ void measured_waits_find(struct measured_waits *waits, struct measured_transfers
 	bool (*takes_sends)(void *context, uint32_t op),
 	void (*set)(void *context, uint32_t op, const struct measured_op *measured), void *context);
 void measured_waits_fini(struct measured_waits *waits);
+
+/* Says below a table that its waits are, of so many operations, what one rank measured. */
+void measured_waits_note(struct table *table, uint64_t nr_ops);
 
 #endif

@@ -10,7 +10,8 @@
 
 /*
  * A collective is transferred once, whatever the number of ranks, so its last rank alone counts it.
- * A send or receive is its own transfer, after its wait.
+ * A send or receive is its own transfer, after its wait. Of what one rank measured of its waits the
+ * unknown rest of the kernel's time does not count.
  */
 void nccl_sums_add(struct nccl_sums *sums, const struct nccl_op *op)
 {
@@ -26,8 +27,12 @@ void nccl_sums_add(struct nccl_sums *sums, const struct nccl_op *op)
 	sums->timed_bytes += nccl_op_has_time(op) ? op->bytes : 0;
 	if (op->is_matched) {
 		sums->nr_with_wait += op->nr_calls;
-		sums->matched_ns += ns;
+		sums->known_ns += ns;
 		sums->wait_ns += op->wait_ns;
+	} else if (nccl_op_is_measured(op)) {
+		sums->nr_with_wait += op->nr_calls;
+		sums->known_ns += op->measured.known_ns;
+		sums->wait_ns += op->measured.wait_ns;
 	}
 	if (op->is_last) {
 		sums->nr_matched++;
@@ -43,7 +48,7 @@ void nccl_sums_add(struct nccl_sums *sums, const struct nccl_op *op)
 
 void nccl_job_read(struct nccl_job *job, struct process *const *processes, size_t nr_processes)
 {
-	*job = (struct nccl_job){.processes = processes};
+	*job = (struct nccl_job){.ops = {.has_measured = true}, .processes = processes};
 	for (size_t i = 0; i < nr_processes; i++) {
 		host_collective_read(&job->ops, processes[i]);
 		nccl_ops_read(&job->ops, processes[i]);

@@ -13,8 +13,8 @@ struct nccl_sums {
 	uint64_t nr_in_graphs;		/* calls that launches of CUDA graphs ran */
 	uint64_t nr_timed;		/* calls whose kernels are known */
 	uint64_t timed_ns, timed_bytes; /* of these */
-	uint64_t nr_with_wait;		/* calls of operations that are matched */
-	uint64_t matched_ns, wait_ns;	/* of their kernels */
+	uint64_t nr_with_wait;		/* calls of operations whose waits are known */
+	uint64_t known_ns, wait_ns;	/* of their kernels: waits and transfers */
 	uint64_t nr_matched;		/* collectives counted once, not by ranks */
 	uint64_t transfer_ns, transfer_bytes;
 };

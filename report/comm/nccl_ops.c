@@ -534,14 +534,35 @@ static bool is_send(void *context, uint32_t op)
 	return ((struct nccl_ops *)context)->ops[op].kind == GPROF_NCCL_SEND;
 }
 
-/* An operation with more rows than calls was captured into a graph, and one with fewer lost some.
+/* Sums up what of the kernel's time is known. */
+static void set_times(const struct nccl_ops *ops, struct nccl_op *op)
+{
+	struct measured_op *measured = &op->measured;
+	uint64_t begin_ns = op->begin_ns > measured->begin_ns ? op->begin_ns : measured->begin_ns;
+	uint64_t end_ns = op->end_ns < measured->end_ns ? op->end_ns : measured->end_ns;
+
+	measured->known_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
+	for (size_t i = 0; i < measured->nr; i++) {
+		const struct measured_wait *wait = &ops->measured.items[measured->first + i];
+		uint64_t from_ns = wait->begin_ns > begin_ns ? wait->begin_ns : begin_ns;
+		uint64_t until_ns = wait->end_ns < end_ns ? wait->end_ns : end_ns;
+
+		measured->wait_ns += until_ns > from_ns ? until_ns - from_ns : 0;
+	}
+}
+
+/*
+ * Operations with several kernels have none that stands for all. One with more rows than calls was
+ * captured into a graph, and one with fewer lost some.
  */
 static void set_measured(void *context, uint32_t op, const struct measured_op *measured)
 {
-	struct nccl_op *of = &((struct nccl_ops *)context)->ops[op];
+	struct nccl_ops *ops = context;
+	struct nccl_op *of = &ops->ops[op];
 
-	if (of->inside.nr == of->nr_calls) {
+	if (of->inside.nr == of->nr_calls && of->correlation) {
 		of->measured = *measured;
+		set_times(ops, of);
 	}
 }
 
@@ -554,6 +575,16 @@ static void read_inside(struct nccl_ops *ops, struct process *process)
 		add_inside, ops);
 	measured_waits_find(&ops->measured, &transfers, is_send, set_measured, ops);
 	measured_transfers_fini(&transfers);
+}
+
+uint64_t nccl_ops_measured(const struct nccl_ops *ops)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < ops->nr_ops; i++) {
+		nr += nccl_op_is_measured(&ops->ops[i]);
+	}
+	return nr;
 }
 
 void nccl_ops_end(struct nccl_ops *ops, struct process *process)

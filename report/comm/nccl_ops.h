@@ -184,11 +184,20 @@ static inline bool nccl_op_is_sized(const struct nccl_op *op)
 	       nccl_op_kind_is_sized(op->kind, op->nr_ranks);
 }
 
-/* Did this rank alone measure when the operation waited? */
+/* Is all that is known of its waits what this rank measured? Call it after nccl_match. */
 static inline bool nccl_op_is_measured(const struct nccl_op *op)
 {
-	return op->measured.begin_ns < op->measured.end_ns;
+	return !op->is_matched && op->measured.known_ns;
 }
+
+/* How long its kernel waited for other ranks; 0 as well if that is unknown. */
+static inline uint64_t nccl_op_wait_ns(const struct nccl_op *op)
+{
+	return nccl_op_is_measured(op) ? op->measured.wait_ns : op->wait_ns;
+}
+
+/* Counts operations of which nccl_op_is_measured. */
+uint64_t nccl_ops_measured(const struct nccl_ops *ops);
 
 static inline bool nccl_op_has_time(const struct nccl_op *op)
 {

@@ -118,11 +118,7 @@ static void match(struct rank_waits *waits)
 		nccl_match(&waits->ops, &nccl);
 		waits->nr_matched = nccl.nr_matched + host_collective_match(&waits->host_ops);
 	}
-	for (size_t i = 0; i < waits->ops.nr_ops; i++) {
-		const struct nccl_op *op = &waits->ops.ops[i];
-
-		waits->nr_measured += is_known(op) && !op->is_matched;
-	}
+	waits->nr_measured = nccl_ops_measured(&waits->ops);
 	waits->places = by_process(&waits->ops, &waits->nr_places);
 	waits->host_places = by_process(&waits->host_ops, &waits->nr_host_places);
 }

@@ -378,17 +378,17 @@ static void add_operations(struct tensorboard *pages, struct table *table)
 			const char *name = nccl_names_op((uint8_t)kind);
 			const struct nccl_sums *sum = &sums[kind];
 
-			table_add(table,
-				&(struct collective_row){
-					.name = string_pool_intern(name, strlen(name)),
-					.nr = sum->nr_calls,
-					.bytes = sum->is_unsized ? UINT64_MAX : sum->bytes,
-					.nr_timed = sum->nr_timed,
-					.ns = sum->nr_timed ? sum->timed_ns : UINT64_MAX,
-					.nr_with_wait = sum->nr_with_wait,
-					.transfer_ns = sum->nr_with_wait
-							       ? sum->matched_ns - sum->wait_ns
-							       : UINT64_MAX});
+			table_add(
+				table, &(struct collective_row){
+					       .name = string_pool_intern(name, strlen(name)),
+					       .nr = sum->nr_calls,
+					       .bytes = sum->is_unsized ? UINT64_MAX : sum->bytes,
+					       .nr_timed = sum->nr_timed,
+					       .ns = sum->nr_timed ? sum->timed_ns : UINT64_MAX,
+					       .nr_with_wait = sum->nr_with_wait,
+					       .transfer_ns = sum->nr_with_wait
+								      ? sum->known_ns - sum->wait_ns
+								      : UINT64_MAX});
 			nr += sums[kind].nr_calls;
 			nr_with_wait += sums[kind].nr_with_wait;
 		}

@@ -27,18 +27,6 @@ static struct waited waited_of(const struct headline_process *of)
 	return waited;
 }
 
-static uint64_t measured_ns(const struct nccl_ops *ops, const struct nccl_op *op)
-{
-	uint64_t ns = 0;
-
-	for (size_t i = 0; !op->is_matched && i < op->measured.nr; i++) {
-		const struct measured_wait *wait = &ops->measured.items[op->measured.first + i];
-
-		ns += wait->end_ns - wait->begin_ns;
-	}
-	return ns;
-}
-
 static void add(const struct nccl_ops *ops, struct waited *processes, double *all_ns)
 {
 	for (size_t i = 0; i < ops->nr_ops; i++) {
@@ -46,7 +34,7 @@ static void add(const struct nccl_ops *ops, struct waited *processes, double *al
 		struct waited *process = &processes[op->process];
 
 		if (process->counts && (!process->has_steps || process->counts[op->step])) {
-			*all_ns += (double)(op->wait_ns + measured_ns(ops, op));
+			*all_ns += (double)nccl_op_wait_ns(op);
 			process->for_it_ns += (double)op->caused_ns;
 		}
 	}

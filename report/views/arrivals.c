@@ -20,8 +20,10 @@
 
 struct collective {
 	const struct nccl_op *const *ops; /* by rank */
+	size_t nr_ops;			  /* as many as ranks if it is matched */
 	const struct nccl_op *first, *last;
 	uint64_t spread_ns, wait_ns;
+	bool is_matched; /* else its waits are what ranks measured, and all else is unknown */
 };
 
 static int by_collective(const void *a, const void *b)
@@ -34,25 +36,34 @@ static int by_collective(const void *a, const void *b)
 	return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* The widest spread first; of equal ones the first collective. */
+/*
+ * The widest spread first; of equal ones the first collective. Then those whose spread is unknown,
+ * by their waits.
+ */
 static int by_spread(const void *a, const void *b)
 {
 	const struct collective *x = a, *y = b;
-	int order = compare_u64(y->spread_ns, x->spread_ns);
+	int order = y->is_matched - x->is_matched;
 
+	order = order ? order : compare_u64(y->spread_ns, x->spread_ns);
+	order = order || x->is_matched ? order : compare_u64(y->wait_ns, x->wait_ns);
 	return order ? order : by_collective(x->ops, y->ops);
 }
 
-/* The operations of collectives whose ranks are all here with times on one clock; the caller frees
- * them. */
-static const struct nccl_op **list_matched(const struct nccl_ops *ops, size_t *nr)
+/*
+ * The operations of collectives whose ranks are all here with times on one clock, and of those that
+ * a rank measured; the caller frees them.
+ */
+static const struct nccl_op **list_known(const struct nccl_ops *ops, size_t *nr)
 {
 	const struct nccl_op **list = mem_zeroed(ops->nr_ops + 1, sizeof(*list));
 
 	*nr = 0;
 	for (size_t i = 0; i < ops->nr_ops; i++) {
-		if (ops->ops[i].is_matched && nccl_op_is_numbered(&ops->ops[i])) {
-			list[(*nr)++] = &ops->ops[i];
+		const struct nccl_op *op = &ops->ops[i];
+
+		if (nccl_op_is_numbered(op) && (op->is_matched || nccl_op_is_measured(op))) {
+			list[(*nr)++] = op;
 		}
 	}
 	if (*nr) {
@@ -61,16 +72,33 @@ static const struct nccl_op **list_matched(const struct nccl_ops *ops, size_t *n
 	return list;
 }
 
-static struct collective collective_of(const struct nccl_op *const *ops)
+/* The operations from the first on that belong to its collective. */
+static size_t count_ops(const struct nccl_op *const *ops, size_t nr)
 {
-	struct collective one = {.ops = ops, .first = ops[0], .last = ops[0]};
+	size_t of = 1;
 
-	for (uint32_t i = 0; i < ops[0]->nr_ranks; i++) {
-		one.first = ops[i]->begin_ns < one.first->begin_ns ? ops[i] : one.first;
-		one.last = ops[i]->is_last ? ops[i] : one.last;
-		one.wait_ns += ops[i]->wait_ns;
+	while (of < nr && ops[of]->key == ops[0]->key && ops[of]->sequence == ops[0]->sequence) {
+		of++;
 	}
-	one.spread_ns = one.last->begin_ns - one.first->begin_ns;
+	return of;
+}
+
+static struct collective collective_of(const struct nccl_op *const *ops, size_t nr)
+{
+	struct collective one = {.ops = ops,
+		.nr_ops = nr,
+		.first = ops[0],
+		.last = ops[0],
+		.is_matched = ops[0]->is_matched};
+
+	for (size_t i = 0; i < nr; i++) {
+		one.wait_ns += nccl_op_wait_ns(ops[i]);
+		if (one.is_matched) {
+			one.first = ops[i]->begin_ns < one.first->begin_ns ? ops[i] : one.first;
+			one.last = ops[i]->is_last ? ops[i] : one.last;
+		}
+	}
+	one.spread_ns = one.is_matched ? one.last->begin_ns - one.first->begin_ns : UINT64_MAX;
 	return one;
 }
 
@@ -81,8 +109,8 @@ static struct collective *list_collectives(
 	struct collective *list = mem_zeroed(nr_ops + 1, sizeof(*list));
 
 	*nr = 0;
-	for (size_t i = 0; i < nr_ops; i += ops[i]->nr_ranks) {
-		list[(*nr)++] = collective_of(&ops[i]);
+	for (size_t i = 0; i < nr_ops; i += list[*nr - 1].nr_ops) {
+		list[(*nr)++] = collective_of(&ops[i], count_ops(&ops[i], nr_ops - i));
 	}
 	if (*nr) {
 		qsort(list, *nr, sizeof(*list), by_spread);
@@ -126,7 +154,8 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("transfer_ns", "Transfer", TABLE_TIME,
 		.help = "from the start of the last rank's kernel to the end of all",
 		TABLE_MEMBER(arrival_row, transfer_ns)),
-	TABLE_COLUMN("waiting_ns", "Waiting", TABLE_TIME, .help = "sum over the ranks",
+	TABLE_COLUMN("waiting_ns", "Waiting", TABLE_TIME,
+		.help = "sum over the ranks; without a spread, over those that measured it",
 		TABLE_MEMBER(arrival_row, one.wait_ns)),
 	TABLE_COLUMN("first_rank", "First rank", TABLE_COUNT, .is_minor = true,
 		TABLE_MEMBER(arrival_row, first_rank)),
@@ -149,16 +178,16 @@ static void add_arrival(
 	struct arrival_row row = {.one = *one,
 		.step = has_step ? process->steps[last->step - 1].step : UINT64_MAX,
 		.bytes = last->is_unsized ? UINT64_MAX : last->bytes,
-		.transfer_ns = last->transfer_ns,
+		.transfer_ns = one->is_matched ? last->transfer_ns : UINT64_MAX,
 		.sequence = last->sequence,
 		.nr_ranks = last->nr_ranks,
-		.first_rank = job_rank(input, one->first),
-		.last_rank = job_rank(input, last),
+		.first_rank = one->is_matched ? job_rank(input, one->first) : -1,
+		.last_rank = one->is_matched ? job_rank(input, last) : -1,
 		.name = nccl_names_op(last->kind),
 		.communicator = key};
 
 	snprintf(key, sizeof(key), "%016" PRIx64, last->key);
-	for (uint32_t i = 0; i < last->nr_ranks; i++) {
+	for (size_t i = 0; i < one->nr_ops; i++) {
 		nccl_inside_add(&row.inside, &one->ops[i]->inside);
 	}
 	if (nccl_waits_ns(&row.inside.waits)) {
@@ -173,16 +202,16 @@ static char *arrivals_json(const struct view_input *input, const struct collecti
 	struct buf json = {0};
 	size_t nr_ranks = 0;
 
-	for (size_t i = 0; i < nr && i < MAX_DRAWN; i++) {
+	for (size_t i = 0; i < nr && i < MAX_DRAWN && list[i].is_matched; i++) {
 		const struct collective *one = &list[i];
 		uint64_t first_ns = one->first->begin_ns, last_ns = one->last->begin_ns;
 
-		nr_ranks += one->last->nr_ranks;
+		nr_ranks += one->nr_ops;
 		if (nr_ranks > MAX_DRAWN_RANKS) {
 			break;
 		}
 		buf_text(&json, i ? ",\n[" : "[\n[");
-		for (uint32_t k = 0; k < one->last->nr_ranks; k++) {
+		for (size_t k = 0; k < one->nr_ops; k++) {
 			const struct nccl_op *op = one->ops[k];
 
 			buf_printf(&json, "%s[%" PRId64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]",
@@ -205,9 +234,13 @@ static void fill_arrivals_table(void *state, struct table *table)
 	const struct nccl_match *match = communication_match(communication);
 	const struct nccl_ops *all = communication_ops(communication);
 	size_t nr_ops, nr;
-	const struct nccl_op **ops = list_matched(all, &nr_ops);
+	const struct nccl_op **ops = list_known(all, &nr_ops);
+	uint64_t nr_measured = 0;
 	struct collective *list = list_collectives(ops, nr_ops, &nr);
 
+	for (size_t i = 0; i < nr_ops; i++) {
+		nr_measured += !ops[i]->is_matched;
+	}
 	communication_hide_how(communication, table);
 	for (size_t i = 0; i < nr && i < MAX_COLLECTIVES; i++) {
 		add_arrival(input, &list[i], table);
@@ -219,11 +252,13 @@ static void fill_arrivals_table(void *state, struct table *table)
 	}
 	if (match->nr_alone || match->nr_in_graphs || match->nr_collectives > match->nr_matched) {
 		table_note(table,
-			"%" PRIu64 " collectives are not here: not all of their ranks are known "
+			"%" PRIu64 " collectives are not here%s: not all of their ranks are known "
 			"with times on one clock. The view communication has the reasons.",
 			match->nr_alone + match->nr_in_graphs + match->nr_collectives -
-				match->nr_matched);
+				match->nr_matched,
+			nr_measured ? ", or without a spread" : "");
 	}
+	measured_waits_note(table, nr_measured);
 	if (!nr && !match->nr_alone && !match->nr_in_graphs && !match->nr_collectives &&
 		input->nr_processes > 1) {
 		table_note(table, "No call of NCCL with its communicator and number is recorded.");

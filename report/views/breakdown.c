@@ -503,12 +503,7 @@ static void note_waits(const struct breakdown_view *view, struct table *table)
 			"times, its waiting is unknown%s.",
 			waits->nr_measured ? ", unless NCCL measured it" : "");
 	}
-	if (waits->nr_measured) {
-		table_note(table,
-			"Operations of NCCL whose waits one rank measured, since not all of their "
-			"ranks are recorded: %" PRIu64 ".",
-			waits->nr_measured);
-	}
+	measured_waits_note(table, waits->nr_measured);
 }
 
 static void note_sampled(const struct breakdown_view *view, struct table *table)

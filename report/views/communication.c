@@ -107,6 +107,7 @@ static void end(void *context, struct process *process)
 {
 	struct communication_view *view = context;
 
+	view->ops.has_measured = !view->input.is_merged;
 	nccl_ops_end(&view->ops, process);
 	for (size_t i = 0; view->input.is_merged && i < view->ops.nr_ops; i++) {
 		if (!view->ops.ops[i].library && !view->ops.ops[i].is_captured) {
@@ -244,7 +245,7 @@ static void add_errors(const struct nccl_match *match, struct table *table)
 	add_error(table, &sizes);
 }
 
-static void add_notes(const struct nccl_match *match, struct table *table)
+static void add_notes(const struct nccl_match *match, uint64_t nr_measured, struct table *table)
 {
 	uint64_t nr_p2p_unknown = match->nr_p2p - match->nr_p2p_matched;
 
@@ -294,10 +295,12 @@ static void add_notes(const struct nccl_match *match, struct table *table)
 	}
 	if (match->nr_alone || match->nr_in_graphs || match->nr_missing || match->nr_untimed ||
 		match->nr_clocks || nr_p2p_unknown) {
-		table_note(table, "Waiting is unknown for these operations; the bandwidths of rows "
-				  "without other operations "
-				  "include the waiting.");
+		table_note(table,
+			"Waiting is unknown for these operations%s; the bandwidths of rows without "
+			"other operations include the waiting.",
+			nr_measured ? ", unless one rank measured it" : "");
 	}
+	measured_waits_note(table, nr_measured);
 }
 
 /* ---- rows ---- */
@@ -446,12 +449,13 @@ static void add_row(const struct nccl_op *ops, size_t nr, struct table *table)
 	row.calls = sums->nr_calls;
 	row.bytes = sums->is_unsized ? UINT64_MAX : sums->bytes;
 	row.time_ns = sums->timed_ns ? sums->timed_ns : UINT64_MAX;
-	row.transfer_ns = sums->matched_ns - sums->wait_ns;
+	row.transfer_ns = sums->known_ns - sums->wait_ns;
 	row.waits_ns = nccl_waits_ns(&row.inside.waits);
 	if (sums->nr_matched) {
 		add_late(ops, nr, &row);
-	} else {
-		row.sums.matched_ns = 0; /* its parts are unknown */
+	}
+	if (!sums->nr_with_wait) {
+		row.sums.known_ns = 0; /* its parts are unknown */
 	}
 	add_speed(ops, &row);
 	table_add(table, &row);
@@ -510,14 +514,15 @@ static const struct table_column columns[] = {
 		TABLE_NONZERO(communication_row, nr_ranks)),
 	SIZE_COLUMNS(communication_row),
 	TABLE_COLUMN("waiting_ns", "Waiting", TABLE_TIME,
-		.help = "until the kernel of the last rank starts",
-		TABLE_IF(communication_row, sums.wait_ns, sums.nr_matched)),
+		.help = "until the kernel of the last rank starts, or, of one rank, its data come",
+		TABLE_IF(communication_row, sums.wait_ns, sums.nr_with_wait)),
 	TABLE_COLUMN("waiting_pct", "Waiting % of kernels", TABLE_PERCENT,
 		.help = "waiting, as a share of the kernels' time",
-		TABLE_SHARE(communication_row, sums.wait_ns, sums.matched_ns)),
+		TABLE_SHARE(communication_row, sums.wait_ns, sums.known_ns)),
 	TABLE_COLUMN("transfer_ns", "Transfer", TABLE_TIME, .is_minor = true,
-		.help = "from the start of the last kernel to the end",
-		TABLE_IF(communication_row, transfer_ns, sums.nr_matched)),
+		.help = "from the start of the last kernel to the end, or, of one rank, while data "
+			"come",
+		TABLE_IF(communication_row, transfer_ns, sums.nr_with_wait)),
 	RATE_COLUMNS(communication_row),
 	TABLE_COLUMN("late_rank", "Late rank", TABLE_COUNT,
 		.help = "rank of the communicator that the others waited for longest",
@@ -545,7 +550,8 @@ static void fill_table(void *state, struct table *table)
 
 	table_set_wide(table, "group", !has_group(ops));
 	communication_hide_how(view, table);
-	add_notes(communication_match(view), table);
+	communication_match(view);
+	add_notes(&view->match, nccl_ops_measured(ops), table);
 	nccl_ops_drop_captured(ops);
 	table_set_wide(table, "in_graphs", !has_graph(ops));
 	view_note_fit(table, view->input.processes, view->input.nr_processes);

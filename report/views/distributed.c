@@ -36,6 +36,7 @@ struct distributed_view {
 	size_t nr_counted, capacity;
 	struct operations *operations;
 	bool has_operations;
+	uint64_t nr_measured; /* operations whose waits one rank measured */
 	struct view_input input;
 };
 
@@ -166,6 +167,7 @@ static void find_all_operations(struct distributed_view *view)
 			add_operation(view, counted->process, op);
 		}
 	}
+	view->nr_measured = nccl_ops_measured(&job->ops);
 	nccl_job_fini(&own);
 }
 
@@ -180,21 +182,20 @@ static void add_row(struct table *table, const struct overlap_device *device, ui
 	uint64_t overlap = overlap_all(times, OVERLAP_COMPUTATION | OVERLAP_COMMUNICATION);
 	uint64_t kernels = computation + communication - overlap;
 
-	table_add(
-		table, &(struct device_row){.process = device->process,
-			       .device = device->device,
-			       .step = step,
-			       .time_ns = time_ns,
-			       .computation_ns = computation,
-			       .communication_ns = communication,
-			       .overlap_ns = overlap,
-			       .computation_alone_ns = computation - overlap,
-			       .communication_alone_ns = communication - overlap,
-			       .other_ns = time_ns > kernels ? time_ns - kernels : 0,
-			       .bytes = sums->is_unsized ? UINT64_MAX : sums->bytes,
-			       .wait_ns = sums->nr_with_wait ? sums->wait_ns : UINT64_MAX,
-			       .transfer_ns = sums->nr_with_wait ? sums->matched_ns - sums->wait_ns
-								 : UINT64_MAX});
+	table_add(table, &(struct device_row){.process = device->process,
+				 .device = device->device,
+				 .step = step,
+				 .time_ns = time_ns,
+				 .computation_ns = computation,
+				 .communication_ns = communication,
+				 .overlap_ns = overlap,
+				 .computation_alone_ns = computation - overlap,
+				 .communication_alone_ns = communication - overlap,
+				 .other_ns = time_ns > kernels ? time_ns - kernels : 0,
+				 .bytes = sums->is_unsized ? UINT64_MAX : sums->bytes,
+				 .wait_ns = sums->nr_with_wait ? sums->wait_ns : UINT64_MAX,
+				 .transfer_ns = sums->nr_with_wait ? sums->known_ns - sums->wait_ns
+								   : UINT64_MAX});
 }
 
 /* A device may have done nothing any more in the last steps. */
@@ -300,7 +301,7 @@ static const struct table_column columns[] = {
 		.help = "bytes of NCCL's operations, as in nccl-tests; for a host, of its own",
 		TABLE_MEMBER(device_row, bytes)),
 	TABLE_COLUMN("waiting_ns", "Waiting", TABLE_TIME, .is_minor = true,
-		.help = "of NCCL's kernels, until that of the last rank starts",
+		.help = "of NCCL's kernels, until that of the last rank starts, or its data come",
 		TABLE_MEMBER(device_row, wait_ns)),
 	TABLE_COLUMN("transfer_ns", "Transfer", TABLE_TIME, .is_minor = true,
 		.help = "of NCCL's kernels, from then on", TABLE_MEMBER(device_row, transfer_ns)),
@@ -323,6 +324,7 @@ static void fill_table(void *state, struct table *table)
 	}
 	note_counted(view, table);
 	note_devices(view, table);
+	measured_waits_note(table, view->nr_measured);
 	view_note_lost(table, &view->input);
 	view_note_ranks(table, view->input.processes, view->input.nr_processes);
 	view_note_clock(table, view->input.processes, view->input.nr_processes);

@@ -34,22 +34,29 @@ struct moves {
 	size_t nr, capacity;
 };
 
+/* The places of their first devices in overlap.devices; the caller frees them. */
+static size_t *first_devices(
+	const struct overlap *overlap, struct process *const *processes, size_t nr_processes)
+{
+	size_t *devices = mem_zeroed(nr_processes + 1, sizeof(*devices)), at = 0;
+
+	for (size_t i = 0; i < nr_processes; i++) {
+		devices[i] = at;
+		while (at < overlap->nr_devices && overlap->devices[at].process == processes[i]) {
+			at++;
+		}
+	}
+	return devices;
+}
+
 static void find_places(struct moves *moves, size_t nr_processes)
 {
-	const struct overlap *overlap = moves->overlap;
-	size_t at = 0;
-
-	moves->devices = mem_zeroed(nr_processes + 1, sizeof(*moves->devices));
+	moves->devices = first_devices(moves->overlap, moves->processes, nr_processes);
 	moves->hosts = mem_zeroed(nr_processes + 1, sizeof(*moves->hosts));
 	for (size_t i = 0; i < nr_processes; i++) {
 		const char *host = process_host(moves->processes[i]);
 
 		moves->hosts[i] = string_pool_intern(host, strlen(host));
-		moves->devices[i] = at;
-		while (at < overlap->nr_devices &&
-			overlap->devices[at].process == moves->processes[i]) {
-			at++;
-		}
 	}
 }
 
@@ -241,6 +248,7 @@ static void end(void *context, struct process *process)
 
 	overlap_end(&view->overlap);
 	utilization_end(&view->usage);
+	view->ops.has_measured = true;
 	nccl_ops_end(&view->ops, process);
 	straggler_steps_add(&view->steps, &view->overlap, &view->usage);
 }
@@ -347,6 +355,146 @@ static size_t add_network(struct straggler_view *view, struct table *table)
 	return nr;
 }
 
+/* ---- a rank alone ---- */
+
+/* While data of the others were here, and the kernel had not begun. */
+struct lateness {
+	size_t device; /* place in overlap.devices */
+	uint32_t step; /* as nccl_op.step */
+	uint64_t begin_ns, end_ns;
+};
+
+static int by_device_begin(const void *a, const void *b)
+{
+	const struct lateness *x = a, *y = b;
+	int order = compare_u64(x->device, y->device);
+
+	return order ? order : compare_u64(x->begin_ns, y->begin_ns);
+}
+
+/* Does no rank get through it before all have come? */
+static bool needs_all(const struct nccl_op *op)
+{
+	return op->kind == GPROF_NCCL_ALL_REDUCE || op->kind == GPROF_NCCL_ALL_GATHER ||
+	       op->kind == GPROF_NCCL_REDUCE_SCATTER || op->kind == GPROF_NCCL_ALL_TO_ALL;
+}
+
+/* first: the place of its process's first device. Returns that of its own, nr_devices for none. */
+static size_t device_of(const struct overlap *overlap, const struct nccl_op *op, size_t first)
+{
+	const struct process *process =
+		first < overlap->nr_devices ? overlap->devices[first].process : NULL;
+
+	while (first < overlap->nr_devices && overlap->devices[first].process == process &&
+		overlap->devices[first].device != op->device) {
+		first++;
+	}
+	return first < overlap->nr_devices && overlap->devices[first].process == process
+		       ? first
+		       : overlap->nr_devices;
+}
+
+/* Lists them by device and time; the caller frees them. */
+static struct lateness *list_late(const struct straggler_view *view, size_t *nr)
+{
+	struct lateness *list = mem_zeroed(view->ops.nr_ops + 1, sizeof(*list));
+	size_t *devices =
+		first_devices(&view->overlap, view->input.processes, view->input.nr_processes);
+
+	*nr = 0;
+	for (size_t i = 0; i < view->ops.nr_ops; i++) {
+		const struct nccl_op *op = &view->ops.ops[i];
+
+		if (nccl_op_is_measured(op) && needs_all(op) &&
+			op->measured.data_ns < op->begin_ns) {
+			list[(*nr)++] = (struct lateness){
+				device_of(&view->overlap, op, devices[op->process]), op->step,
+				op->measured.data_ns, op->begin_ns};
+		}
+	}
+	free(devices);
+	if (*nr) {
+		qsort(list, *nr, sizeof(*list), by_device_begin);
+	}
+	return list;
+}
+
+/* Sums up by step, as nccl_op.step, how long the device was late; overlapping times count once. */
+static uint64_t *sum_late(const struct lateness *list, size_t nr, const struct process *process)
+{
+	uint64_t *sums = mem_zeroed(process->nr_steps + 1, sizeof(*sums)), until_ns = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t begin_ns = list[i].begin_ns > until_ns ? list[i].begin_ns : until_ns;
+
+		if (list[i].end_ns > begin_ns) {
+			sums[list[i].step] += list[i].end_ns - begin_ns;
+			until_ns = list[i].end_ns;
+		}
+	}
+	return sums;
+}
+
+/* The steps of a straggler are a part of the process's, in the same order. */
+static void set_late(
+	struct straggler *straggler, const struct process *process, const uint64_t *sums)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i + 1 < process->nr_steps && nr < straggler->nr_steps; i++) {
+		struct straggler_step *step = &straggler->steps[nr];
+
+		if (step->step == process->steps[i].step) {
+			int64_t late_ns = straggler_clip(sums[i + 1]);
+
+			step->is_compared = true;
+			step->ns[STRAGGLER_WAITING] =
+				-(late_ns < step->length_ns ? late_ns : step->length_ns);
+			nr++;
+		}
+	}
+	straggler->cause = STRAGGLER_UNKNOWN;
+	straggler->phase = -1;
+	straggler_sum(straggler);
+}
+
+/*
+ * Adds devices that come late by NCCL's own measure: data of others had been here before their
+ * kernels began. Nobody knows why, as there is nobody to compare with.
+ */
+static void add_measured(struct straggler_view *view, struct table *table)
+{
+	size_t nr, nr_rows = table->nr_rows;
+	struct lateness *list = list_late(view, &nr);
+
+	for (size_t at = 0, end; at < nr && list[at].device < view->steps.nr; at = end) {
+		const struct overlap_device *device = &view->overlap.devices[list[at].device];
+		struct straggler *straggler = &view->steps.stragglers[list[at].device];
+		uint64_t *sums;
+
+		for (end = at + 1; end < nr && list[end].device == list[at].device;) {
+			end++;
+		}
+		sums = sum_late(&list[at], end - at, device->process);
+		set_late(straggler, device->process, sums);
+		free(sums);
+		if (straggler->nr_delayed) {
+			struct shown_row row = row_of_delay(straggler);
+
+			row.process = device->process;
+			row.device = device->device;
+			table_add(table, &row);
+		}
+	}
+	free(list);
+	if (table->nr_rows > nr_rows) {
+		table_note(table,
+			"Delays are how long data of other ranks had been here before "
+			"kernels of this one began, as NCCL measured it. The others waited "
+			"at least that long.");
+	}
+}
+
 static const struct table_column columns[] = {
 	VIEW_DEVICE_COLUMNS(shown_row, process, device),
 	TABLE_COLUMN("steps", "Steps", TABLE_COUNT, .is_minor = true,
@@ -409,11 +557,12 @@ static void fill_table(void *state, struct table *table)
 	nr_slow = add_network(view, table);
 	table_set_wide(table, "between", !nr_slow);
 	table_set_wide(table, "compared_with", !nr_slow);
-	table_sort(table, "total");
 	if (!nr_steps) {
 		table_note(
 			table, "No step has an end on two ranks, so there is nothing to compare.");
+		add_measured(view, table);
 	}
+	table_sort(table, "total");
 	view_note_lost(table, &view->input);
 	view_note_ranks(table, view->input.processes, view->input.nr_processes);
 	view_note_fit(table, view->input.processes, view->input.nr_processes);
@@ -445,6 +594,8 @@ VIEW(stragglers, 110) = {
 		 "later, it is the late begin. A link is slow if transfers, once all its ranks "
 		 "are there, take longer than elsewhere. They are compared with those between "
 		 "other ranks in the same step, or with the lower quartile of its own steps. "
+		 "Without a second rank, the delay is how long data of others had been here before "
+		 "kernels of collectives began, if NCCL measured that. "
 		 "Operations of "
 		 "gloo, MPI and UCC count as communication of all GPUs of their process.",
 	.is_empty_hidden = true,

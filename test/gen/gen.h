@@ -136,9 +136,10 @@ void gen_cpu(struct gen *gen, bool has_python);
 /* NCCL's operations on one of two ranks; has_inside: with what its profiler plugin saw. */
 void gen_nccl(struct gen *gen, uint32_t rank, bool has_inside);
 
-/* One rank alone, whose waits for the other one NCCL measured, or whose network is slow; see
- * gen_measured.c. */
-void gen_measured(struct gen *gen, bool is_late);
+/* One rank alone whose receives NCCL measured: the other rank is late, the network slow, or the
+ * other rank early; see gen_measured.c. */
+enum gen_measured { GEN_MEASURED_LATE, GEN_MEASURED_NETWORK, GEN_MEASURED_EARLY };
+void gen_measured(struct gen *gen, enum gen_measured how);
 
 /* Driver calls within calls of the runtime. */
 void gen_nested(struct gen *gen);

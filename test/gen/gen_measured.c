@@ -96,7 +96,7 @@ static void call_nccl(struct gen *gen, uint64_t at, uint32_t sequence, uint32_t 
 }
 
 /* The data of a channel: each step of it waits for its own. */
-static void receive(
+static struct gprof_row_nccl_channel *receive(
 	struct gen *gen, uint64_t op, uint8_t channel, uint64_t begin, uint64_t first, uint64_t end)
 {
 	struct gprof_row_nccl_channel *row = gen_row(gen, GPROF_TABLE_nccl_channel);
@@ -118,9 +118,10 @@ static void receive(
 	row->peer = 1;
 	row->channel = channel;
 	row->what = GPROF_NCCL_CHANNEL_RECV;
+	return row;
 }
 
-static void measure(struct gen *gen, uint64_t at, uint64_t op, uint64_t call, bool is_late)
+static void measure(struct gen *gen, uint64_t at, uint64_t op, uint64_t call, enum gen_measured how)
 {
 	struct gprof_row_nccl_op *row = gen_row(gen, GPROF_TABLE_nccl_op);
 	uint64_t begin = at + 300 * US, end = at + 7080 * US;
@@ -140,11 +141,21 @@ static void measure(struct gen *gen, uint64_t at, uint64_t op, uint64_t call, bo
 	row->channels = 2;
 	row->warps = 16;
 	row->version = 6;
-	receive(gen, op, 0, begin, at + (is_late ? 5600 : 3200) * US, end);
-	receive(gen, op, 1, begin, at + (is_late ? 5500 : 3200) * US, end);
+	for (uint8_t i = 0; i < 2; i++) {
+		uint64_t first = how == GEN_MEASURED_LATE ? 5600u - 100u * i : 3200u;
+		struct gprof_row_nccl_channel *channel =
+			receive(gen, op, i, begin, at + first * US, end);
+
+		if (how == GEN_MEASURED_EARLY) {
+			channel->first_ns = 800 * US;
+			channel->later_ns += 2100 * US - channel->pause_ns;
+			channel->pause_ns = 2100 * US;
+			channel->pause_after_ns = 800 * US;
+		}
+	}
 }
 
-void gen_measured(struct gen *gen, bool is_late)
+void gen_measured(struct gen *gen, enum gen_measured how)
 {
 	uint64_t at = START_NS;
 	uint32_t compute, reduce, id = 0;
@@ -165,7 +176,7 @@ void gen_measured(struct gen *gen, bool is_late)
 		launch(gen, at + 50 * US, compute, ++id, at + 100 * US, at + 3100 * US);
 		launch(gen, call + 5 * US, reduce, ++id, at + 3100 * US, at + 7100 * US);
 		call_nccl(gen, call, i + 1, id);
-		measure(gen, at, i + 1, call, is_late);
+		measure(gen, at, i + 1, call, how);
 		synchronize(gen, at + 400 * US, at + 7110 * US, ++id);
 		at += 8000 * US;
 	}

@@ -148,8 +148,9 @@ for name in gc gc_rare; do
 done
 golden v2/inside.views "$report" --wide --view communication,arrivals,nccl-channels v2/inside0.gprof v2/inside1.gprof
 golden v2/inside.sql "$report" sql --format csv "SELECT o.rank, o.op, o.kind, o.algorithm, o.channels, count(*), sum(gpu_ns), sum(c.own_gpu_ns), sum(c.data_ns) FROM nccl_op o JOIN nccl_channel c ON c.op = o.op AND c.process = o.process GROUP BY 1, 2" v2/inside0.gprof v2/inside1.gprof
-golden v2/measured.views "$report" --view headline,findings,budget,nccl-channels v2/measured.gprof
+golden v2/measured.views "$report" --wide --view headline,findings,budget,communication,arrivals,distributed,nccl-channels v2/measured.gprof
 golden v2/measured_network.views "$report" --view headline,findings,budget v2/measured_network.gprof
+golden v2/measured_early.views "$report" --view headline,findings,stragglers,budget v2/measured_early.gprof
 "$report" reduce -o "$work/measured.sum" v2/measured.gprof 2>/dev/null
 golden v2/measured.sum "$report" "$work/measured.sum"
 golden v2/cpu-wait.views "$report" --view headline,findings,cpu-waits,budget v2/cpu-wait.gprof

@@ -12,6 +12,8 @@
 
 #define US 1000ull
 
+extern const struct view_class view_arrivals;
+
 /* ---- operations by themselves ---- */
 
 enum { NR_OPS = 8 };
@@ -498,7 +500,140 @@ START_TEST(what_ranks_show_together_counts_first)
 }
 END_TEST
 
+/* ---- views of communication ---- */
+
+START_TEST(views_of_communication_have_the_same_waits)
+{
+	struct process *process = lone_rank();
+	struct table *table = tables_make(&view_communication, &process, 1, false);
+	uint64_t waiting_ns = 0, transfer_ns = 0;
+
+	/* Also while a kernel computes, and while the other operation transfers. */
+	for (size_t row = 0; row < table->nr_rows; row++) {
+		waiting_ns += tables_number(table, row, "waiting_ns");
+		transfer_ns += tables_number(table, row, "transfer_ns");
+	}
+	ck_assert_uint_eq(waiting_ns, (1990 + 2500) * US);
+	ck_assert_uint_eq(transfer_ns, (7900 - 3990 + 500) * US);
+	ck_assert_ptr_nonnull(strstr(table->note, "what one rank measured: 2."));
+	table_destroy(table);
+	table = tables_make(&view_distributed, &process, 1, false);
+	ck_assert_uint_eq(tables_number(table, 0, "waiting_ns"), (1990 + 2500) * US);
+	ck_assert_uint_eq(tables_number(table, 0, "transfer_ns"), (7900 - 3990 + 500) * US);
+	table_destroy(table);
+	table = tables_make(&view_arrivals, &process, 1, false);
+	ck_assert_uint_eq(table->nr_rows, 2);
+	ck_assert_uint_eq(tables_number(table, 0, "waiting_ns"), 2500 * US);
+	ck_assert_uint_eq(tables_number(table, 1, "waiting_ns"), 1990 * US);
+	ck_assert(!tables_cell(table, 0, "spread_ns")->is_known);
+	ck_assert(!tables_cell(table, 0, "transfer_ns")->is_known);
+	ck_assert(!tables_cell(table, 0, "last_rank")->is_known);
+	table_destroy(table);
+	process_destroy(process);
+}
+END_TEST
+
+/* A collective whose first data come then, in us after the step's begin; its kernel begins at
+ * 5,000. */
+static void add_data(struct made *made, uint64_t op, uint8_t kind, uint32_t comm, uint32_t sequence,
+	uint64_t step, uint64_t call, uint64_t data, uint64_t begin)
+{
+	const struct measured_transfer transfer =
+		receive_of(0, step + 100, step + 9000, data - 100, 10, 6000, 10);
+	struct gprof_row_nccl *row = ranks_call(made, kind, -1, sequence, 100, (step + call) * US);
+
+	row->comm = comm;
+	ranks_launch(made, row, 2, (step + begin) * US, (step + 9000) * US);
+	add_op(made, op, comm, step + call);
+	add_transfer(made, op, &transfer);
+}
+
+/*
+ * In a late step of 10,000 us data of two communicators come 3,000 us and 2,000 us before their
+ * kernels, which run at the same time. Data of a broadcast are early in each.
+ */
+static struct process *late_rank(bool (*is_late)(uint32_t step))
+{
+	struct made made = open_rank(0);
+
+	for (uint32_t i = 0; i < 8; i++) {
+		uint64_t step = 1000 + 10000 * i, data = is_late(i) ? 2000 : 7000;
+
+		made_step(&made, step * US, i);
+		add_data(&made, 3 * i + 1, GPROF_NCCL_ALL_REDUCE, 1, i + 1, step, 20, data, 5000);
+		add_data(&made, 3 * i + 2, GPROF_NCCL_ALL_GATHER, 2, 2 * i + 1, step, 40,
+			data + 1000, 5000);
+		add_data(&made, 3 * i + 3, GPROF_NCCL_BROADCAST, 2, 2 * i + 2, step, 60, 200, 8900);
+	}
+	made_step(&made, 81000 * US, 8);
+	return ranks_close(&made);
+}
+
+static bool never(uint32_t step)
+{
+	(void)step;
+	return false;
+}
+
+static bool once(uint32_t step)
+{
+	return step == 2;
+}
+
+static bool from_four_on(uint32_t step)
+{
+	return step >= 4;
+}
+
+START_TEST(a_rank_alone_knows_that_it_comes_late)
+{
+	bool (*const no_rule[])(uint32_t) = {never, once};
+	struct process *process = late_rank(from_four_on);
+	struct table *table = tables_make(&view_stragglers, &process, 1, false);
+
+	ck_assert_uint_eq(table->nr_rows, 1);
+	ck_assert_uint_eq(tables_number(table, 0, "steps"), 8);
+	ck_assert_uint_eq(tables_number(table, 0, "late_steps"), 4);
+	ck_assert_uint_eq(tables_number(table, 0, "since_step"), 4);
+	ck_assert_uint_eq(tables_number(table, 0, "total_ns"), 4 * 3000 * US);
+	ck_assert(!tables_cell(table, 0, "computation_ns")->is_known);
+	ck_assert_ptr_nonnull(strstr(table->note, "The others waited at least that long"));
+	table_destroy(table);
+	process_destroy(process);
+	for (size_t i = 0; i < 2; i++) {
+		process = late_rank(no_rule[i]);
+		table = tables_make(&view_stragglers, &process, 1, false);
+		ck_assert_uint_eq(table->nr_rows, 0);
+		ck_assert_ptr_null(strstr(table->note, "measured"));
+		table_destroy(table);
+		process_destroy(process);
+	}
+}
+END_TEST
+
+START_TEST(a_rank_alone_waits_for_data_of_others)
+{
+	struct process *process = late_rank(never);
+	struct table *table = tables_make(&view_findings, &process, 1, false);
+	size_t row = tables_find(table, "cause", "straggler", 0);
+	double reach_ns = tables_cell(table, row, "reach_ns")->number;
+
+	ck_assert_msg(strstr(tables_cell(table, row, "sentence")->text,
+			      "for data of others; record all ranks") != NULL,
+		"%s", tables_cell(table, row, "sentence")->text);
+	table_destroy(table);
+	/* It costs what the budget has: 1,990 us a step. */
+	table = tables_make(&view_budget, &process, 1, false);
+	check_part(table, 0, BUDGET_RANK_WAIT, 7 * 1990);
+	ck_assert_double_eq_tol(reach_ns, 1990.0 * US, 1);
+	table_destroy(table);
+	process_destroy(process);
+}
+END_TEST
+
 UNIT_SUITE("report/measured_waits", an_operation_waits_while_all_of_its_receives_do,
 	a_network_at_work_is_no_wait_for_a_rank, random_receives_are_as_painted,
 	nonsense_stays_within_its_operation, a_rank_alone_divides_what_NCCL_measured,
-	a_summary_of_a_rank_has_the_same_parts, what_ranks_show_together_counts_first)
+	a_summary_of_a_rank_has_the_same_parts, what_ranks_show_together_counts_first,
+	views_of_communication_have_the_same_waits, a_rank_alone_knows_that_it_comes_late,
+	a_rank_alone_waits_for_data_of_others)

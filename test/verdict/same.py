@@ -211,12 +211,14 @@ def statistics(have, compared):
 
 
 def reduced(have, other, text):
-    """The headline of a summary is that of the recording; of ranks that were read one by one it says that their waiting is unknown."""
-    row = have["headline"][0]
+    """The headline of a summary is that of the recording; of ranks that were read one by one it says that their waiting is unknown,
+    unless they measured it."""
+    row, is_divided = have["headline"][0], other["headline"][0]["rank_wait_ns"] is not None
     is_shown = any((row[name + "_pct"] or 0) > 0.05 for name in ("exposed_communication", "cpu_communication"))
-    if is_shown and (row["processes"] > 1) != ("communication (waiting unknown)" in text):
+    if is_shown and (row["processes"] > 1 and not is_divided) != ("communication (waiting unknown)" in text):
         yield f"reduce says of the communication of {row['processes']} processes: {text}"
-    for column in ["steps", "median_ns", "mean_ns", "p99_ns"] + [name + "_ns" for name in [*GPU, *PHASES]]:
+    waits = [name + "_ns" for name in WAITS] if row["processes"] == 1 else []
+    for column in ["steps", "median_ns", "mean_ns", "p99_ns", *waits] + [name + "_ns" for name in [*GPU, *PHASES]]:
         mine, theirs = have["headline"][0][column], other["headline"][0][column]
         if (mine is None) != (theirs is None) or (mine is not None and abs(mine - theirs) > 1):
             yield f"reduce has {theirs} of {column}, the headline {mine}"

@@ -220,10 +220,14 @@ def owners():
 
 
 def ranks():
-    def summary(processes=2, share=20, text="20.0 % exposed communication (waiting unknown)"):
-        row = {"processes": processes, "exposed_communication_pct": share, "cpu_communication_pct": None,
+    def summary(processes=2, share=20, text="20.0 % exposed communication (waiting unknown)", rank_wait_ns=None, other_ns=None):
+        row = {"processes": processes, "exposed_communication_pct": share, "cpu_communication_pct": None, "transfer_ns": rank_wait_ns, "rank_wait_ns": rank_wait_ns,
                **{name: 1 for name in ["steps", "median_ns", "mean_ns", "p99_ns"] + [column + "_ns" for column in [*same.GPU, *same.PHASES]]}}
-        return len(list(same.reduced({"headline": [row]}, {"headline": [row]}, text)))
+        return len(list(same.reduced({"headline": [row]}, {"headline": [{**row, "rank_wait_ns": other_ns or rank_wait_ns}]}, text)))
+    divided = "20.0 % exposed communication (transfer 10.0, waiting for a rank 10.0)"
+    test("waits that ranks measured one by one", [
+        summary(text=divided, rank_wait_ns=5), summary(rank_wait_ns=5), summary(text=divided), summary(1, text=divided, rank_wait_ns=5),
+        summary(1, text=divided, rank_wait_ns=5, other_ns=9), summary(1, text=divided, other_ns=9), summary(text=divided, rank_wait_ns=5, other_ns=9)], [0, 1, 1, 0, 1, 1, 0])
     test("communication of ranks one by one", [summary(), summary(1), summary(text="20.0 % exposed communication"), summary(1, text=""), summary(share=0.01, text="")], [0, 1, 1, 0, 0])
     def job(step=70, replayed=2, rank=None):
         return len(list(same.replayed_job({
