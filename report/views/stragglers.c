@@ -490,8 +490,8 @@ static void add_measured(struct straggler_view *view, struct table *table)
 	if (table->nr_rows > nr_rows) {
 		table_note(table,
 			"Delays are how long data of other ranks had been here before "
-			"kernels of this one began, as NCCL measured it. The others waited "
-			"at least that long.");
+			"kernels of this one began, as NCCL measured it. Kernels of the others "
+			"waited at least that long; what they computed meanwhile is unknown.");
 	}
 }
 

@@ -597,7 +597,8 @@ START_TEST(a_rank_alone_knows_that_it_comes_late)
 	ck_assert_uint_eq(tables_number(table, 0, "since_step"), 4);
 	ck_assert_uint_eq(tables_number(table, 0, "total_ns"), 4 * 3000 * US);
 	ck_assert(!tables_cell(table, 0, "computation_ns")->is_known);
-	ck_assert_ptr_nonnull(strstr(table->note, "The others waited at least that long"));
+	ck_assert_ptr_nonnull(
+		strstr(table->note, "Kernels of the others waited at least that long"));
 	table_destroy(table);
 	process_destroy(process);
 	for (size_t i = 0; i < 2; i++) {
