@@ -237,4 +237,28 @@ NCCL_PROFILER_PLUGIN=none record "$host" 6 play
 is "no plugin" "$(cat "$T/out")" "the program wants none"
 NCCL_PROFILER_PLUGIN='' record "$host" 6 play
 is "mask 5662" "$(head -1 "$T/out")" "an empty variable names none"
+
+# Eight ranks, of which rank 5 is late: what each of the others measures of its waits, alone, is what all of them show
+# together, and until its data came. Both divide the same communication.
+rm -rf "$GPROF_DIR"
+SIM_DEVICES=8 STEPS=4 SIM_NCCL_PROFILER=6 SIM_NCCL_RECEIVES=1 record "$B/integ/s_ranks" data-host
+communicates()
+{
+	summary budget "$@"
+	query '.budget.rows[] | select(.part | startswith("Communication")) | "\(.rank) \(.total_ns) \(if .part | endswith("waiting for a rank") then .total_ns else 0 end)"' |
+		awk '{ all[$1] += $2; waits[$1] += $3 } END { for (rank in all) { print rank, all[rank], waits[rank] } }'
+}
+communicates >"$T/together"
+for rank in 0 1 2 3 4 6 7; do
+	read -r _ all waits < <(grep "^$rank " "$T/together")
+	read -r _ all_alone waits_alone < <(communicates --rank $rank)
+	is "$all" "$all_alone" "communication of rank $rank alone"
+	ok test "$waits" -gt 0
+	ok test "$waits_alone" -ge $((waits / 10 * 9))
+	ok test "$waits_alone" -le "$all"
+done
+summary findings --rank 0
+is 1 "$(query '.findings.rows[] | select(.cause == "straggler").sentence' | grep -c 'waits .* for data of others; record all ranks')" "the finding of a rank alone"
+"$REPORT" reduce -o "$T/all.sum" "$GPROF_DIR" 2>"$T/err"
+is 1 "$("$REPORT" "$T/all.sum" 2>"$T/err" | head -5 | grep -c 'waiting for a rank')" "a summary of ranks that were read one by one"
 finish

@@ -53,12 +53,16 @@ struct sim_core *nccl_core(void)
 /* These meet in real time, so none may come before its stream would let it. */
 static void move_between_processes(struct nccl_batch *batch)
 {
+	struct nccl_receive receives[NCCL_PLUGIN_CHANNELS];
+
 	nccl_core()->await_kernel();
+	nccl_plugin_wait(&batch->parts[0], receives);
 	if (batch->parts[0].kind >= NCCL_SEND) {
 		nccl_pass_shared(batch->parts, batch->nr_parts);
 	} else {
 		nccl_move_shared(&batch->parts[0]);
 	}
+	nccl_plugin_receive(&batch->parts[0], receives);
 }
 
 /* What a kernel gets: which batch it belongs to. */
@@ -239,6 +243,7 @@ static int offer_shared(struct nccl_op **ops, size_t nr)
 		return NCCL_OK;
 	}
 	if (ops[0]->kind < NCCL_SEND) {
+		nccl_plugin_launching(ops[0]);
 		return batch_launch(ops, 1, 1);
 	}
 	for (size_t i = 0; i < nr; i++) {

@@ -61,8 +61,8 @@ struct nccl_op {
 	int redop; /* ncclRedOp_t */
 	int peer;  /* root, or the other side */
 	struct sim_stream *stream;
-	bool is_launched; /* under the clique's lock */
-	void *called;	  /* of nccl_plugin.h */
+	bool is_launched;	/* under the clique's lock */
+	void *called, *started; /* of nccl_plugin.h */
 };
 
 /* The parts that go together; freed by the last kernel. */

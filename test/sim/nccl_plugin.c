@@ -8,7 +8,7 @@
 #include "test/nccl_host.h"
 #include "test/sim/nccl_comm.h"
 
-enum { NR_CHANNELS = 2, NR_STEPS = 2 };
+enum { NR_CHANNELS = NCCL_PLUGIN_CHANNELS, NR_STEPS = 2 };
 
 static const char *const names[NCCL_KINDS] = {"AllReduce", "Reduce", "Broadcast", "AllGather",
 	"ReduceScatter", "AlltoAll", "Gather", "Scatter", "Send", "Recv"};
@@ -125,9 +125,56 @@ void nccl_plugin_launched(struct nccl_op *op)
 	if (!is_on(op)) {
 		return;
 	}
-	handle = start_op(op);
+	handle = op->started ? op->started : start_op(op);
 	host.functions.stop(handle);
 	for (int i = 0; handle && i < NR_CHANNELS; i++) {
 		play_channel(op->comm, handle, i);
+	}
+}
+
+/* ---- receives ---- */
+
+void nccl_plugin_launching(struct nccl_op *op)
+{
+	if (is_on(op) && op->kind < NCCL_SEND && getenv("SIM_NCCL_RECEIVES")) {
+		op->started = start_op(op);
+	}
+}
+
+static void wait_on(const struct nccl_op *op, int channel, struct nccl_receive *receive)
+{
+	int nr_ranks = op->comm->clique->nr_ranks;
+	struct nccl_host_event transfer = {
+		.transfer = {.pid = getpid(),
+			.channel = (uint8_t)channel,
+			.peer = (op->comm->rank + nr_ranks - 1) % nr_ranks,
+			.nr_steps = NCCL_PLUGIN_UNDERWAY}};
+
+	receive->transfer = nccl_host_start(
+		&host, op->comm->profiler, &transfer, NCCL_PROFILE_PROXY_OP, op->started);
+	for (int i = 0; i < NCCL_PLUGIN_UNDERWAY; i++) {
+		struct nccl_host_event event = {.step = {.step = i}};
+
+		receive->steps[i] = nccl_host_start(&host, op->comm->profiler, &event,
+			NCCL_PROFILE_PROXY_STEP, receive->transfer);
+		nccl_host_change(&host, receive->steps[i], NCCL_STATE_RECV_WAIT, 0);
+	}
+}
+
+void nccl_plugin_wait(const struct nccl_op *op, struct nccl_receive *receives)
+{
+	for (int i = 0; op->started && i < NR_CHANNELS; i++) {
+		wait_on(op, i, &receives[i]);
+	}
+}
+
+void nccl_plugin_receive(const struct nccl_op *op, struct nccl_receive *receives)
+{
+	for (int i = 0; op->started && i < NR_CHANNELS; i++) {
+		for (int k = 0; k < NCCL_PLUGIN_UNDERWAY; k++) {
+			nccl_host_change(&host, receives[i].steps[k], NCCL_STATE_RECV_GPU_WAIT, 0);
+			host.functions.stop(receives[i].steps[k]);
+		}
+		host.functions.stop(receives[i].transfer);
 	}
 }
