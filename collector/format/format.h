@@ -676,8 +676,11 @@ enum gprof_fact {
 /*
  * The innermost frame; parent: the stack of its caller, 0 for none. address: an address of the file
  * as its symbols have it; without a file (0), one of the process. In a caller, it is the last byte
- * of the call. name: the function, where another profiler named it; else 0.
+ * of the call. name: the function, where another profiler named it, or GPROF_NATIVE_STACK_OUTER;
+ * else 0.
  */
+#define GPROF_NATIVE_STACK_OUTER "...: outer frames"
+
 #define GPROF_COLUMNS_native_stack(C, t)                                                           \
 	C(t, uint32_t, id, ID)                                                                     \
 	C(t, uint32_t, parent, UINT)                                                               \

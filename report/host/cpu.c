@@ -17,7 +17,10 @@ struct cpu_view {
 	uint64_t nr_own;      /* samples that gprof took, and not the kernel */
 	uint64_t nr_user;     /* that stand for time in user mode alone */
 	uint64_t nr_of_trace; /* whose stacks another profiler unwound */
+	uint64_t nr_chains;   /* whose stacks follow frame pointers */
+	uint64_t nr_uncopied; /* threads with such samples beside others without */
 	bool is_user_only;    /* those of the process that is read */
+	bool has_chains;      /* likewise */
 };
 
 static const struct scan_want wants[] = {
@@ -31,7 +34,12 @@ static void begin(void *context, struct process *process)
 {
 	struct cpu_view *view = context;
 
+	int64_t nr_uncopied = process_number(process, "cpu_samples.threads_without_copies");
+
 	view->is_user_only = !cpu_samples_have_kernel(process);
+	view->has_chains = !process->stream->is_trace &&
+			   process_number(process, "cpu_samples.stack_bytes") <= 0;
+	view->nr_uncopied += nr_uncopied > 0 ? (uint64_t)nr_uncopied : 0;
 	frame_sums_begin(&view->sums);
 }
 
@@ -50,6 +58,7 @@ static void on_batch(void *context, struct process *process, const struct batch 
 		view->nr_own += !b->col[COL_cpu_sample_native_stack][i] &&
 				b->col[COL_cpu_sample_py_stack][i];
 		view->nr_user += view->is_user_only;
+		view->nr_chains += view->has_chains;
 		view->nr++;
 		view->ns += b->col[COL_cpu_sample_ns][i];
 	}
@@ -125,8 +134,17 @@ static void fill_table(void *state, struct table *table)
 		: !view->nr_user	    ? ", including the kernel's"
 		: view->nr_user == view->nr ? " in user mode"
 					    : ", of some processes in user mode alone",
-		view->nr_of_trace < view->nr ? " Callers are known where code has frame pointers."
-					     : "");
+		!view->nr_chains ? ""
+		: view->nr_chains + view->nr_of_trace == view->nr
+			? " Callers are known where code has frame pointers."
+			: " Of some processes, callers are known where code has frame pointers.");
+	if (view->nr_uncopied) {
+		table_note(table,
+			"%" PRIu64 " threads have callers only where code has frame pointers: the "
+			"kernel lets the user lock no more memory for copies of their stacks "
+			"(kernel.perf_event_mlock_kb).",
+			view->nr_uncopied);
+	}
 	if (view->nr_own) {
 		table_note(table,
 			"Of these, gprof took %" PRIu64
@@ -160,8 +178,9 @@ VIEW(cpu, 354) = {
 		 "they are of user mode, and time in the kernel has none. A function "
 		 "counts once in a stack, however often it is there. Of threads that run Python, "
 		 "a stack is Python's frames and the machine code that the innermost one has "
-		 "called; without frame pointers in the interpreter, only the innermost function "
-		 "of that.",
+		 "called; where the stack of machine code does not lead to the interpreter, only "
+		 "the innermost function of that. The function \"...: outer frames\" stands for "
+		 "callers that are unknown.",
 	.is_default = true,
 	.is_empty_hidden = true,
 	.title = "CPU samples",

@@ -2,8 +2,9 @@
 /*
  * The two stacks join where the interpreter evaluates frames: of the native stack, what that
  * function has called belongs below Python's innermost frame, and the rest is what Python's frames
- * say better. Where the interpreter has no frame pointers, the native stack does not lead to that
- * function, and only its innermost frame is sure.
+ * say better. A stack by call frame information that ends earlier says so by its outermost frame:
+ * all others are below Python's. One by frame pointers may go astray where the interpreter has
+ * none: then it does not lead to that function, and only its innermost frame is sure.
  */
 #include "report/model/mixed_stack.h"
 
@@ -26,7 +27,15 @@ static bool evaluates_frames(uint32_t function)
 	return false;
 }
 
-/* Sets whether the stack leads to the interpreter, whose frames are left out then. */
+static bool is_outer(uint32_t function)
+{
+	return !strcmp(string_pool_text(function, NULL), GPROF_NATIVE_STACK_OUTER);
+}
+
+/*
+ * Sets whether all these frames are below Python's: the stack leads to the interpreter, whose
+ * frames are left out then, or says that it ends before.
+ */
 static uint32_t add_native(struct process *process, uint32_t stack, struct mixed_frame *frames,
 	bool stops_in_python, bool *is_joined)
 {
@@ -36,7 +45,8 @@ static uint32_t add_native(struct process *process, uint32_t stack, struct mixed
 	do {
 		struct native_frame frame = native_stack_frame(process, stack, &stack);
 
-		if (stops_in_python && evaluates_frames(frame.function)) {
+		if (stops_in_python &&
+			(evaluates_frames(frame.function) || is_outer(frame.function))) {
 			*is_joined = true;
 			break;
 		}

@@ -94,6 +94,15 @@ START_TEST(without_the_way_to_the_interpreter_only_the_innermost_function_counts
 }
 END_TEST
 
+START_TEST(machine_code_whose_outer_frames_are_unknown_is_below_python)
+{
+	make(GPROF_NATIVE_STACK_OUTER);
+	check(4, 2, "decode <- call <- train.py(10): load <- train.py(1): <module>");
+	check(4, 0, "decode <- call <- ...: outer frames <- main");
+	fini();
+}
+END_TEST
+
 START_TEST(without_python_frames_it_is_the_native_stack)
 {
 	make("_PyEval_EvalFrameDefault");
@@ -124,4 +133,5 @@ END_TEST
 
 UNIT_SUITE("report/mixed_stack", machine_code_lies_below_the_python_frame_that_called_it,
 	without_the_way_to_the_interpreter_only_the_innermost_function_counts,
+	machine_code_whose_outer_frames_are_unknown_is_below_python,
 	without_python_frames_it_is_the_native_stack, a_circle_ends)
