@@ -326,9 +326,10 @@ void ring_wake(void);
 
 /*
  * From now on a signal wakes the calling thread, the drain, out of ring_wait, too: one that it has
- * blocked. 0: none does any more. Where the process itself uses that signal, it loses none.
+ * blocked. 0: none does any more. Where the process itself uses that signal, it loses none: then
+ * none wakes the drain any more, and on_foreign is called.
  */
-void ring_wait_for_signal(int signal);
+void ring_wait_for_signal(int signal, void (*on_foreign)(int signal));
 
 /* Share of the pool in use, in 1/256. */
 unsigned int ring_fill(void);

@@ -14,7 +14,6 @@
 #include "collector/ring/ring_pool.h"
 #include "collector/util/loss.h"
 #include "collector/util/memory.h"
-#include "collector/util/notice.h"
 #include "collector/util/pace.h"
 #include "collector/util/target.h"
 
@@ -47,6 +46,8 @@ static long futex(int operation, uint32_t value, const struct timespec *timeout)
 #define NR_WAKING_LOOKS 20u
 #define WAKING_LOOK_NS	1000000u
 
+static void (*on_foreign_signal)(int signal);
+
 /* By the kernel for a file, or by ring_wake. */
 static bool is_ours(const siginfo_t *info)
 {
@@ -65,19 +66,16 @@ static void wait_for_signal(int signal, const struct timespec *timeout)
 
 	if (syscall(SYS_rt_sigtimedwait, &set, &info, timeout, sizeof(set)) > 0 &&
 		!is_ours(&info)) {
-		ring_wait_for_signal(0);
+		ring_wait_for_signal(0, NULL);
 		syscall(SYS_rt_sigqueueinfo, syscall(SYS_gettid), (long)signal, &info);
-		notice_add("Python stacks of CPU samples end", 0,
-			"the process got the signal SIGSTKFLT (%d) of somebody else, so gprof does "
-			"not use it any more: few of the CPU samples that follow have Python "
-			"stacks",
-			signal);
+		on_foreign_signal(signal);
 	}
 }
 
 /* The number of a thread that has ended may become another's, so nobody may still use ours then. */
-void ring_wait_for_signal(int signal)
+void ring_wait_for_signal(int signal, void (*on_foreign)(int signal))
 {
+	on_foreign_signal = signal ? on_foreign : on_foreign_signal;
 	atomic_store(&ring_pool.signal_tid, signal ? (int)syscall(SYS_gettid) : 0);
 	for (uint32_t i = 0; !signal && i < NR_WAKING_LOOKS && atomic_load(&ring_pool.nr_waking);
 		i++) {

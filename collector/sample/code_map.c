@@ -40,7 +40,8 @@ struct room {
 
 struct object {
 	uint64_t bias; /* its addresses minus those of its symbols */
-	size_t path;   /* in `paths` */
+	struct code_frames frames;
+	size_t path; /* in `paths` */
 	uint8_t build_id[NATIVE_STACK_BUILD_ID_BYTES];
 	uint32_t nr_id_bytes;
 	uint32_t file; /* 0: no sample so far */
@@ -56,6 +57,8 @@ static struct code_map_state {
 	struct room ranges, objects, paths;
 	unsigned long long nr_loaded, nr_unloaded; /* the loader's counts at the last look */
 	bool has_looked, wants_memory;
+	bool has_lost; /* the loader has unloaded some since the last look, or does not say */
+	uint32_t era;
 	uint64_t memory_due_ns;
 } state;
 
@@ -253,6 +256,8 @@ static int take_object(struct dl_phdr_info *info, size_t size, void *data)
 
 		if (segment->p_type == PT_LOAD && segment->p_flags & PF_X) {
 			add_range(begin, begin + segment->p_memsz, place);
+		} else if (segment->p_type == PT_GNU_EH_FRAME) {
+			object->frames = (struct code_frames){begin, segment->p_memsz};
 		}
 	}
 	return 0;
@@ -261,9 +266,10 @@ static int take_object(struct dl_phdr_info *info, size_t size, void *data)
 /* A loader without these counts has all objects taken at each look. */
 static int look_at_counts(struct dl_phdr_info *info, size_t size, void *is_same)
 {
+	state.has_lost = true;
 	if (size >= sizeof(*info)) {
-		*(bool *)is_same = state.has_looked && info->dlpi_adds == state.nr_loaded &&
-				   info->dlpi_subs == state.nr_unloaded;
+		state.has_lost = !state.has_looked || info->dlpi_subs != state.nr_unloaded;
+		*(bool *)is_same = !state.has_lost && info->dlpi_adds == state.nr_loaded;
 		state.nr_loaded = info->dlpi_adds;
 		state.nr_unloaded = info->dlpi_subs;
 	}
@@ -279,6 +285,7 @@ static void take_objects(void)
 	state.ranges.nr_bytes = state.objects.nr_bytes = state.paths.nr_bytes = 0;
 	loaded_objects_visit(take_object, program);
 	state.has_looked = true;
+	state.era += state.has_lost;
 }
 
 /* ---- other memory ---- */
@@ -358,11 +365,52 @@ bool code_map_find(uint64_t address, struct code_place *place)
 	return true;
 }
 
+bool code_map_frames(uint64_t address, struct code_frames *frames)
+{
+	const struct range *range = find_range(address);
+
+	*frames = (struct code_frames){0};
+	if (range && range->object != NO_OBJECT) {
+		*frames = object_at(range->object)->frames;
+	}
+	return range != NULL;
+}
+
+uint32_t code_map_era(void)
+{
+	return state.era;
+}
+
+/*
+ * Where a chain of frame pointers goes astray, it ends at what is no code. Only the innermost frame
+ * may be in code that is not known yet.
+ */
+uint32_t code_map_stack(const uint64_t *addresses, uint32_t nr, bool is_cut)
+{
+	struct code_place places[CODE_MAP_MAX_FRAMES];
+	uint32_t nr_known = 0, stack;
+
+	nr = nr < CODE_MAP_MAX_FRAMES ? nr : CODE_MAP_MAX_FRAMES;
+	if (nr && !code_map_find(addresses[0], &places[0])) {
+		code_map_want_memory();
+		nr_known = 1;
+	}
+	while (nr_known < nr && code_map_find(addresses[nr_known], &places[nr_known])) {
+		nr_known++;
+	}
+	stack = is_cut && nr_known == nr ? native_stack_outer() : 0;
+	for (uint32_t i = nr_known; i > 0; i--) {
+		stack = native_stack_add(stack, places[i - 1].file, places[i - 1].address);
+	}
+	return stack;
+}
+
 void code_map_forget(void)
 {
 	state.ranges.nr_bytes = state.objects.nr_bytes = state.paths.nr_bytes = 0;
 	state.has_looked = state.wants_memory = false;
 	state.memory_due_ns = 0;
+	state.era++;
 }
 
 void code_map_fini(void)

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finds the file of machine code at an address: the loader's objects, and executable memory without
- * a file, such as that of a just-in-time compiler. For the drain thread.
+ * a file, such as that of a just-in-time compiler. Makes native stacks of addresses. For the drain
+ * thread.
  */
 #ifndef COLLECTOR_SAMPLE_CODE_MAP_H
 #define COLLECTOR_SAMPLE_CODE_MAP_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Of a stack; further frames are left out. As many as the kernel follows by default. */
+#define CODE_MAP_MAX_FRAMES 127u
 
 struct code_place {
 	uint32_t file;	  /* its ID in table code_file; 0: none */
@@ -25,6 +29,27 @@ void code_map_want_memory(void);
 
 /* Returns false if no code is known at the address. The file's id is good until the next look. */
 bool code_map_find(uint64_t address, struct code_place *place);
+
+/* The description of an object's frames: its .eh_frame_hdr, 0 bytes: it has none. */
+struct code_frames {
+	uint64_t header, nr_bytes;
+};
+
+/*
+ * Returns false if no code is known at the address. What it finds is good until the next look, and
+ * also after it if code_map_era() is the same then.
+ */
+bool code_map_frames(uint64_t address, struct code_frames *frames);
+
+/* Another number if an object may have gone since. */
+uint32_t code_map_era(void);
+
+/*
+ * Returns the id of the stack of these frames (native_stack.h), the innermost first: in callers,
+ * the last byte of the call. It ends where no code is known. is_cut: it has further frames, which
+ * are unknown.
+ */
+uint32_t code_map_stack(const uint64_t *addresses, uint32_t nr, bool is_cut);
 
 /* For a forked child: forgets all ranges and keeps the memory for new ones. */
 void code_map_forget(void);

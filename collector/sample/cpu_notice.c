@@ -35,6 +35,18 @@ void cpu_notice_refused(int code)
 	}
 }
 
+void cpu_notice_signal(int signal, bool has_python)
+{
+	notice_add(has_python ? "Python stacks of CPU samples end" : "CPU samples without a signal",
+		0,
+		"the process got the signal SIGSTKFLT (%d) of somebody else, so gprof does not use "
+		"it any more: %s",
+		signal,
+		has_python ? "few of the CPU samples that follow have Python stacks"
+			   : "CPU samples of threads that begin to run may be lost; the losses "
+			     "count them");
+}
+
 void cpu_notice_no_room(uint32_t tid, int code)
 {
 	static atomic_uint told_in;

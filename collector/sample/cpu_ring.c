@@ -10,6 +10,7 @@
  */
 #include "collector/sample/cpu_ring.h"
 
+#include <asm/perf_regs.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -22,11 +23,33 @@
 
 #include "collector/stream/facts.h"
 #include "collector/util/file_text.h"
+#include "collector/util/log.h"
 #include "collector/util/notice.h"
 #include "collector/util/private_fd.h"
 
 /* The kernel's own, where /proc does not show it. */
 #define DEFAULT_MLOCK_KB 516u
+
+/* The registers of a sample with a copy of the stack, as the kernel orders them. */
+static const struct {
+	uint8_t number; /* the kernel's */
+	uint8_t reg;	/* enum frame_register */
+} registers[] = {
+#ifdef __aarch64__
+	{PERF_REG_ARM64_X29, FRAME_FP},
+	{PERF_REG_ARM64_LR, FRAME_RA},
+	{PERF_REG_ARM64_SP, FRAME_SP},
+	{PERF_REG_ARM64_PC, FRAME_NR_REGISTERS},
+#else
+	{PERF_REG_X86_BX, FRAME_BX},
+	{PERF_REG_X86_BP, FRAME_FP},
+	{PERF_REG_X86_SP, FRAME_SP},
+	{PERF_REG_X86_IP, FRAME_NR_REGISTERS},
+	{PERF_REG_X86_R10, FRAME_R10},
+	{PERF_REG_X86_R13, FRAME_R13},
+#endif
+};
+#define NR_REGISTERS (sizeof(registers) / sizeof(registers[0]))
 
 /* The kernel refuses samples of itself to users where perf_event_paranoid is above 1. */
 static struct {
@@ -44,6 +67,15 @@ bool cpu_ring_has_kernel(void)
 	return mode.is_known && !mode.is_user_only;
 }
 
+static void add_copy(struct perf_event_attr *attr)
+{
+	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	attr->sample_stack_user = CPU_RING_STACK_BYTES;
+	for (size_t i = 0; i < NR_REGISTERS; i++) {
+		attr->sample_regs_user |= 1ull << registers[i].number;
+	}
+}
+
 /* Does not ask for more frames than an administrator allows. */
 static int open_event(const struct cpu_ring_want *want)
 {
@@ -51,16 +83,28 @@ static int open_event(const struct cpu_ring_want *want)
 		.size = PERF_ATTR_SIZE_VER5, /* kernels since 4.8 know as much */
 		.config = PERF_COUNT_SW_TASK_CLOCK,
 		.sample_period = want->period_ns,
-		.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN,
+		.sample_type = PERF_SAMPLE_TIME,
 		.exclude_kernel = mode.is_user_only,
 		.exclude_hv = 1,
 		.exclude_callchain_kernel = 1,
 		.comm = 1,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
-		.wakeup_events = want->waked_tid != 0,
-		.sample_max_stack = CPU_RING_MAX_FRAMES};
-	long fd = syscall(SYS_perf_event_open, &attr, want->tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+		.watermark = !want->wakes_early};
+	long fd;
+
+	if (want->wakes_early) {
+		attr.wakeup_events = 1;
+	} else {
+		attr.wakeup_watermark = want->ring_bytes / 2 - 1;
+	}
+	if (want->copies_stack) {
+		add_copy(&attr);
+	} else {
+		attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+		attr.sample_max_stack = CPU_RING_MAX_FRAMES;
+	}
+	fd = syscall(SYS_perf_event_open, &attr, want->tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
 	if (fd < 0 && errno == EOVERFLOW) {
 		attr.sample_max_stack = 0;
@@ -176,14 +220,22 @@ void cpu_ring_close(struct perf_event_mmap_page *ring)
 	munmap(ring, cpu_ring_locked_bytes((uint32_t)ring->data_size));
 }
 
-/* Copies bytes out of the ring, whose end may lie within them. */
-static void copy_out(void *out, const char *data, uint64_t at, uint64_t ring_bytes, size_t nr_bytes)
+/*
+ * Returns bytes of the ring where they are, or if its end lies within them, a copy. The kernel
+ * writes whole words, so a header never lies across the end.
+ */
+static const void *bytes_at(
+	const struct perf_event_mmap_page *ring, uint64_t at, uint64_t nr_bytes, uint64_t *copy)
 {
-	uint64_t from = at % ring_bytes;
-	size_t nr_first = nr_bytes < ring_bytes - from ? nr_bytes : (size_t)(ring_bytes - from);
+	const char *data = (const char *)ring + ring->data_offset;
+	uint64_t from = at % ring->data_size, nr_first = ring->data_size - from;
 
-	memcpy(out, data + from, nr_first);
-	memcpy((char *)out + nr_first, data, nr_bytes - nr_first);
+	if (nr_bytes <= nr_first) {
+		return data + from;
+	}
+	memcpy(copy, data + from, nr_first);
+	memcpy((char *)copy + nr_first, data, nr_bytes - nr_first);
+	return copy;
 }
 
 /* The kernel writes at data_head, and not beyond data_tail, which is ours. */
@@ -192,40 +244,154 @@ uint64_t cpu_ring_read(struct perf_event_mmap_page *ring,
 {
 	uint64_t head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE),
 		 begin = ring->data_tail;
-	const char *data = (const char *)ring + ring->data_offset;
-	uint64_t at = begin;
-	union {
-		struct perf_event_header header;
-		uint64_t words[(CPU_RING_RECORD_BYTES + 7) / 8];
-	} record;
+	uint64_t at = begin, copy[CPU_RING_RECORD_BYTES / 8];
 
-	while (head - at >= sizeof(record.header)) {
-		copy_out(&record, data, at, ring->data_size, sizeof(record.header));
-		if (record.header.size < sizeof(record.header) || record.header.size > head - at) {
+	while (head - at >= sizeof(struct perf_event_header)) {
+		const struct perf_event_header *header = bytes_at(ring, at, sizeof(*header), copy);
+		uint16_t nr_bytes = header->size;
+
+		if (nr_bytes < sizeof(*header) || nr_bytes > head - at) {
 			break; /* not as the kernel writes it */
 		}
-		if (record.header.size <= sizeof(record)) {
-			copy_out(&record, data, at, ring->data_size, record.header.size);
-			on_record(context, &record.header);
+		if (nr_bytes <= sizeof(copy)) {
+			on_record(context, bytes_at(ring, at, nr_bytes, copy));
 		}
-		at += record.header.size;
+		at += nr_bytes;
 	}
 	__atomic_store_n(&ring->data_tail, head, __ATOMIC_RELEASE);
 	return head - begin;
 }
 
-bool cpu_ring_decode(
-	const struct perf_event_header *header, size_t nr_bytes, struct cpu_ring_sample *sample)
-{
-	const uint64_t *words = (const uint64_t *)(const void *)(header + 1);
-	size_t nr_words = nr_bytes / sizeof(*words) - 1; /* without the header */
+/* Words that a record has left. */
+struct words {
+	const uint64_t *at;
+	size_t nr;
+};
 
-	if (nr_bytes < sizeof(*header) || header->type != PERF_RECORD_SAMPLE || nr_words < 2 ||
-		words[1] > nr_words - 2) {
+static bool has_words(struct words *words, size_t nr, const uint64_t **at)
+{
+	if (words->nr < nr) {
 		return false;
 	}
-	*sample = (struct cpu_ring_sample){words[0], words + 2, words[1]};
+	*at = words->at;
+	words->at += nr;
+	words->nr -= nr;
 	return true;
+}
+
+static bool decode_chain(struct words *words, struct cpu_ring_sample *sample)
+{
+	const uint64_t *nr;
+
+	if (!has_words(words, 1, &nr) || !has_words(words, *nr, &sample->addresses)) {
+		return false;
+	}
+	sample->nr = *nr;
+	return true;
+}
+
+/* A thread that has no registers, or those of another word size, has a sample without a stack. */
+static bool decode_copy(struct words *words, struct cpu_ring_sample *sample)
+{
+	const uint64_t *abi, *values, *nr_asked, *bytes, *nr_bytes;
+
+	if (!has_words(words, 1, &abi)) {
+		return false;
+	}
+	if (*abi != PERF_SAMPLE_REGS_ABI_64) {
+		return true;
+	}
+	if (!has_words(words, NR_REGISTERS, &values) || !has_words(words, 1, &nr_asked)) {
+		return false;
+	}
+	for (size_t i = 0; i < NR_REGISTERS; i++) {
+		if (registers[i].reg < FRAME_NR_REGISTERS) {
+			sample->copy.registers[registers[i].reg] = values[i];
+		} else {
+			sample->copy.pc = values[i];
+		}
+	}
+	if (!*nr_asked) {
+		return true;
+	}
+	if (!has_words(words, *nr_asked / sizeof(*bytes), &bytes) ||
+		!has_words(words, 1, &nr_bytes) || *nr_bytes > *nr_asked) {
+		return false;
+	}
+	sample->copy.bytes = (const uint8_t *)bytes;
+	sample->copy.nr_bytes = *nr_bytes;
+	return true;
+}
+
+bool cpu_ring_decode(const struct perf_event_header *header, size_t nr_bytes, bool copies_stack,
+	struct cpu_ring_sample *sample)
+{
+	struct words words = {(const uint64_t *)(const void *)(header + 1), 0};
+	const uint64_t *time;
+
+	*sample = (struct cpu_ring_sample){0};
+	if (nr_bytes < sizeof(*header) || header->type != PERF_RECORD_SAMPLE) {
+		return false;
+	}
+	words.nr = (nr_bytes - sizeof(*header)) / sizeof(*words.at);
+	if (!has_words(&words, 1, &time)) {
+		return false;
+	}
+	sample->monotonic_ns = *time;
+	sample->is_copy = copies_stack;
+	return copies_stack ? decode_copy(&words, sample) : decode_chain(&words, sample);
+}
+
+/*
+ * A return address is that behind the call, perhaps of another function, so callers have the
+ * address before it.
+ */
+uint32_t cpu_ring_frames(
+	const struct cpu_ring_sample *sample, uint64_t *addresses, uint32_t most, bool *is_cut)
+{
+	uint32_t nr = 0;
+
+	*is_cut = false;
+	if (sample->is_copy && !sample->copy.pc) {
+		return 0;
+	}
+	if (sample->is_copy) {
+		return stack_walk(&sample->copy, addresses, most, is_cut);
+	}
+	for (uint64_t i = 0; i < sample->nr && nr < most; i++) {
+		uint64_t address = sample->addresses[i];
+
+		if (address < (uint64_t)PERF_CONTEXT_MAX) {
+			addresses[nr] = nr ? address - 1 : address;
+			nr++;
+		}
+	}
+	return nr;
+}
+
+bool cpu_ring_decode_name(const struct perf_event_header *header, char *name, size_t nr_bytes)
+{
+	const struct {
+		struct perf_event_header header;
+		uint32_t pid, tid;
+		char name[];
+	} *record = (const void *)header;
+
+	if (header->type != PERF_RECORD_COMM || header->size <= sizeof(*record)) {
+		return false;
+	}
+	log_format(name, nr_bytes, "%.*s", (int)(header->size - sizeof(*record)), record->name);
+	return true;
+}
+
+uint64_t cpu_ring_decode_lost(const struct perf_event_header *header)
+{
+	const struct {
+		struct perf_event_header header;
+		uint64_t id, nr;
+	} *record = (const void *)header;
+
+	return header->type == PERF_RECORD_LOST && header->size >= sizeof(*record) ? record->nr : 0;
 }
 
 /* Where no record follows, they are at most the periods of CPU time for which none was taken. */

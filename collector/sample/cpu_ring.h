@@ -11,17 +11,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collector/sample/stack_walk.h"
+
 /* The kernel's own bound (kernel.perf_event_max_stack), unless an administrator has changed it. */
 #define CPU_RING_MAX_FRAMES 127u
 
 /* Header, time, number of frames, and all frames with a mark of context. */
-#define CPU_RING_RECORD_BYTES (sizeof(struct perf_event_header) + 8 * (2 + CPU_RING_MAX_FRAMES + 1))
+#define CPU_RING_CHAIN_BYTES (sizeof(struct perf_event_header) + 8 * (2 + CPU_RING_MAX_FRAMES + 1))
+
+/* With a copy of the stack: of so many bytes, which make a power of two with what is beside it. */
+#define CPU_RING_RECORD_BYTES 8192u
+#define CPU_RING_STACK_BYTES  (CPU_RING_RECORD_BYTES - 88u)
 
 struct cpu_ring_want {
 	uint32_t tid;
 	uint64_t period_ns;
 	uint32_t ring_bytes; /* a power of two of whole pages, without the first page */
-	int waked_tid;	     /* the thread that gets CPU_RING_SIGNAL with each record; 0: none */
+	int waked_tid;	     /* the thread that gets CPU_RING_SIGNAL with records; 0: none */
+	bool wakes_early;    /* with each record; else when the ring is half full */
+	bool copies_stack;   /* else the kernel follows frame pointers */
 };
 
 /* The kernel sends none of these, and hardly any program does. */
@@ -54,6 +62,12 @@ static inline bool cpu_ring_has_records(const struct perf_event_mmap_page *ring)
 	return __atomic_load_n(&ring->data_head, __ATOMIC_RELAXED) != ring->data_tail;
 }
 
+static inline bool cpu_ring_is_half_full(const struct perf_event_mmap_page *ring)
+{
+	return 2 * (__atomic_load_n(&ring->data_head, __ATOMIC_RELAXED) - ring->data_tail) >=
+	       ring->data_size;
+}
+
 /*
  * Takes out all records; on_record gets those that are not longer than CPU_RING_RECORD_BYTES.
  * Returns how many bytes there were.
@@ -61,16 +75,31 @@ static inline bool cpu_ring_has_records(const struct perf_event_mmap_page *ring)
 uint64_t cpu_ring_read(struct perf_event_mmap_page *ring,
 	void (*on_record)(void *context, const struct perf_event_header *header), void *context);
 
-/* A sample as the kernel has it. */
+/* A sample as the kernel has it: the chain of frame pointers, or a copy of the stack. */
 struct cpu_ring_sample {
 	uint64_t monotonic_ns;
 	const uint64_t *addresses; /* the innermost first, with the kernel's marks of context */
 	uint64_t nr;
+	bool is_copy;
+	struct stack_copy copy;
 };
 
 /* From the bytes of a record; false if it is no sample, or is malformed. */
-bool cpu_ring_decode(
-	const struct perf_event_header *header, size_t nr_bytes, struct cpu_ring_sample *sample);
+bool cpu_ring_decode(const struct perf_event_header *header, size_t nr_bytes, bool copies_stack,
+	struct cpu_ring_sample *sample);
+
+/*
+ * Finds the frames of a sample, at most `most`, the innermost first: in callers, the last byte of
+ * the call. is_cut: there are others, which are unknown.
+ */
+uint32_t cpu_ring_frames(
+	const struct cpu_ring_sample *sample, uint64_t *addresses, uint32_t most, bool *is_cut);
+
+/* Does the record give the thread a name? Then it is copied, cut to nr_bytes with its end. */
+bool cpu_ring_decode_name(const struct perf_event_header *header, char *name, size_t nr_bytes);
+
+/* How many samples found no room before the record; 0 if it does not say so. */
+uint64_t cpu_ring_decode_lost(const struct perf_event_header *header);
 
 /*
  * How many samples a thread may have lost that used so much CPU time between two reads, of which

@@ -8,7 +8,7 @@
  * descriptors, prctl switches all events of this thread.
  *
  *   task_list.c --scan()--> open_ring() --> ring of a thread (cpu_ring.c)
- *   ring --read_ring()--> cpu_ring_decode() --> add_sample() --> native_stack.c, code_map.c
+ *   ring --read_ring()--> cpu_ring_decode() --> add_sample() --> stack_walk.c, code_map.c
  *
  * The kernel knows nothing of Python's frames. So where a thread runs Python, each of its samples
  * wakes the drain, which reads the frames out of the interpreter's memory at once
@@ -38,9 +38,11 @@
 #include "collector/sample/code_map.h"
 #include "collector/sample/cpu_notice.h"
 #include "collector/sample/cpu_ring.h"
+#include "collector/sample/cpu_room.h"
 #include "collector/sample/native_stack.h"
 #include "collector/sample/new_threads.h"
 #include "collector/sample/python_sample.h"
+#include "collector/sample/stack_walk.h"
 #include "collector/sample/task_list.h"
 #include "collector/sample/wait_sample.h"
 #include "collector/step/step.h"
@@ -58,9 +60,8 @@
 #include "collector/util/notice.h"
 
 /* Threads at the same time; further ones are counted. */
-#define MAX_THREADS  8192u
-#define READ_NS	     100000000u
-#define SECOND_READS (1000000000u / READ_NS)
+#define MAX_THREADS 8192u
+#define READ_NS	    100000000u
 /* Threads that each read looks at, where a scan of all may be due later. */
 #define MAX_RECENT 64u
 /* Python frames read later than this fraction of a period after the sample no longer match it. */
@@ -72,17 +73,13 @@
 /* The list of threads is read as rarely as its reading takes this part of the time. */
 #define COST_PARTS 1000u
 #define NAME_BYTES 16u
-/* For the first size of a buffer: a stack of some 20 frames, and so many threads. */
-#define USUAL_RECORD_BYTES 192u
-#define USUAL_THREADS	   128u
-/* A roomy buffer has room for so many intervals between reads, and takes that part of all. */
-#define ROOMY_READS 16u
 
 struct thread {
 	uint32_t tid;
 	bool is_seen;
-	bool is_full;	  /* its buffer was, more than by half */
-	bool wakes;	  /* its samples wake this thread */
+	bool is_full;	  /* its buffer is to grow */
+	bool wakes;	  /* each of its samples wakes this thread */
+	bool copies;	  /* it has a buffer with copies of its stack */
 	bool is_tried;	  /* to be sampled */
 	uint32_t nr_lost; /* perhaps, after the last record */
 	uint64_t cpu_ns;  /* that it had used when records were last read, or samples end with */
@@ -106,10 +103,10 @@ static struct cpu_sample_state {
 	uint32_t nr_threads, next;	   /* where a scan looks for the next one first */
 	uint32_t nr_more, nr_more_counted; /* beyond MAX_THREADS */
 	uint32_t own_tid;
-	uint32_t first_ring_bytes, roomy_ring_bytes, most_ring_bytes; /* without the first page */
-	uint32_t page_bytes;
-	uint64_t locked_bytes, max_locked_bytes;
+	uint32_t nr_uncopied; /* threads whose stacks found no room for copies */
 	bool is_running, was_open;
+	bool copies;		      /* stacks; else the kernel follows frame pointers */
+	bool awaits_signal;	      /* of buffers with records */
 	bool is_filtered, is_checked; /* by seccomp; checked once in a read */
 	bool is_refused;	      /* no thread gets an event */
 	bool is_looking;	      /* at threads of Python without an event */
@@ -168,9 +165,24 @@ static void report_no_room(uint32_t tid, int code)
 static void close_ring(struct thread *thread)
 {
 	if (thread->ring) {
-		state.locked_bytes -= cpu_ring_locked_bytes((uint32_t)thread->ring->data_size);
+		cpu_room_give_back((uint32_t)thread->ring->data_size, thread->copies);
 		cpu_ring_close(thread->ring);
 		thread->ring = NULL;
+		thread->copies = false;
+	}
+}
+
+static void on_foreign_signal(int signal)
+{
+	cpu_notice_signal(signal, state.python != NULL);
+}
+
+static void await_signal(void)
+{
+	if (!state.awaits_signal) {
+		state.awaits_signal = true;
+		ring_wait_for_signal(CPU_RING_SIGNAL, on_foreign_signal);
+		cpus_hurry(true);
 	}
 }
 
@@ -178,43 +190,69 @@ static void close_ring(struct thread *thread)
  * Gives the thread a new event with a buffer of that size, in place of the one that it has. Returns
  * 0 or -errno; then it keeps what it has.
  */
-static int open_ring(struct thread *thread, uint32_t ring_bytes)
+static int open_ring(struct thread *thread, uint32_t ring_bytes, bool copies)
 {
 	bool wakes = thread->python != 0;
-	const struct cpu_ring_want want = {
-		thread->tid, state.period_ns, ring_bytes, wakes ? (int)state.own_tid : 0};
-	size_t nr_bytes = cpu_ring_locked_bytes(ring_bytes);
+	const struct cpu_ring_want want = {.tid = thread->tid,
+		.period_ns = state.period_ns,
+		.ring_bytes = ring_bytes,
+		.waked_tid = wakes || copies ? (int)state.own_tid : 0,
+		.wakes_early = wakes,
+		.copies_stack = copies};
 	struct perf_event_mmap_page *ring;
 	int rc;
 
-	if (state.locked_bytes + nr_bytes > state.max_locked_bytes) {
+	if (!cpu_room_take(ring_bytes, copies)) {
 		return -ENOMEM;
 	}
-	if (is_filtered()) {
-		return -EPERM;
-	}
-	rc = cpu_ring_open(&ring, &want);
+	rc = is_filtered() ? -EPERM : cpu_ring_open(&ring, &want);
 	if (rc) {
+		cpu_room_give_back(ring_bytes, copies);
 		return rc;
 	}
 	if (thread->ring) {
 		read_ring(thread);
 		finish_ring(thread);
 	}
+	if (want.waked_tid) {
+		await_signal();
+	}
 	thread->ring = ring;
 	thread->wakes = wakes;
-	state.locked_bytes += nr_bytes;
+	thread->copies = copies;
 	return 0;
+}
+
+/* Where there is no room for copies of its stack, or the kernel makes none, it has frame pointers.
+ */
+static int open_first_ring(struct thread *thread)
+{
+	bool is_main = thread->tid == (uint32_t)getpid();
+	int rc = -EINVAL;
+
+	if (state.copies) {
+		rc = open_ring(thread, cpu_room_first(is_main, true), true);
+		state.copies = rc != -EINVAL && rc != -EOPNOTSUPP;
+	}
+	if (state.copies && rc != -ENOMEM) {
+		return rc;
+	}
+	rc = open_ring(thread, cpu_room_first(is_main, false), false);
+	if (rc == -ENOMEM) {
+		rc = open_ring(thread, cpu_room_least(), false);
+	}
+	state.nr_uncopied += state.copies && !rc;
+	return rc;
 }
 
 /* Threads that run all the time, in deep stacks, get more room than those that wait. */
 static void grow_ring(struct thread *thread)
 {
-	uint64_t bytes = 2 * thread->ring->data_size;
+	uint32_t bytes = cpu_room_larger((uint32_t)thread->ring->data_size, thread->copies);
 
 	thread->is_full = false;
-	if (bytes <= state.most_ring_bytes) {
-		open_ring(thread, (uint32_t)bytes);
+	if (bytes) {
+		open_ring(thread, bytes, thread->copies);
 	}
 }
 
@@ -237,21 +275,15 @@ static bool is_shortage(int rc)
 /* If the first thread is refused, all are; later refusals are of single threads. */
 static void sample(struct thread *thread)
 {
-	bool is_first = thread->tid == (uint32_t)getpid();
-	int rc = state.is_refused ? 0
-				  : open_ring(thread, is_first ? state.roomy_ring_bytes
-							       : state.first_ring_bytes);
+	int rc = state.is_refused ? 0 : open_first_ring(thread);
 
 	thread->is_tried = true;
 	thread->cpu_ns = clock_thread_cpu_ns(thread->tid);
 	thread->read_ns = state.now.monotonic_ns;
-	if (rc == -ENOMEM) {
-		rc = open_ring(thread, state.page_bytes);
-	}
 	if (rc == -ESRCH) {
 		return; /* it has ended */
 	}
-	if (rc && !is_shortage(rc) && !state.locked_bytes) {
+	if (rc && !is_shortage(rc) && cpu_room_is_free()) {
 		give_up(-rc);
 	} else if (rc) {
 		report_no_room(thread->tid, -rc);
@@ -372,7 +404,7 @@ static void on_python_thread(void *unused, uint32_t tid, uintptr_t python)
 		thread->python = python;
 	}
 	if (thread && thread->ring && !thread->wakes) {
-		open_ring(thread, (uint32_t)thread->ring->data_size);
+		open_ring(thread, (uint32_t)thread->ring->data_size, thread->copies);
 	}
 	if (thread && thread->is_tried) {
 		wait_sample_thread(tid, python, thread->name);
@@ -392,10 +424,7 @@ static void find_python(void)
 			return;
 		}
 		state.python = python;
-		if (!state.is_refused) {
-			ring_wait_for_signal(CPU_RING_SIGNAL);
-		}
-		cpus_hurry(true);
+		cpus_hurry(true); /* also where the kernel takes no samples */
 	}
 }
 
@@ -444,32 +473,6 @@ static void scan(uint64_t now_ns, bool is_start)
 /* ---- samples ---- */
 
 /*
- * Takes the places of the frames, the innermost first. A return address is that behind the call,
- * perhaps of another function, so callers have the address before it. Without frame pointers the
- * chain goes astray; it ends where there is no code.
- */
-static uint32_t find_places(const struct cpu_ring_sample *sample, struct code_place *places)
-{
-	uint32_t nr = 0;
-
-	for (uint64_t i = 0; i < sample->nr && nr < CPU_RING_MAX_FRAMES; i++) {
-		uint64_t address = sample->addresses[i];
-
-		if (address >= (uint64_t)PERF_CONTEXT_MAX) {
-			continue;
-		}
-		if (!code_map_find(nr ? address - 1 : address, &places[nr])) {
-			if (nr) {
-				break;
-			}
-			code_map_want_memory();
-		}
-		nr++;
-	}
-	return nr;
-}
-
-/*
  * Returns the Python stack of a sample, if it was read soon enough after it. A thread that ran no
  * Python code then has none.
  */
@@ -508,26 +511,14 @@ static void add_row(const struct thread *thread, uint64_t monotonic_ns, uint64_t
 
 static void add_sample(const struct thread *thread, const struct cpu_ring_sample *sample)
 {
-	struct code_place places[CPU_RING_MAX_FRAMES];
-	uint32_t python = find_python_stack(thread, sample->monotonic_ns);
-	uint32_t nr = find_places(sample, places), stack = 0;
+	uint64_t addresses[CODE_MAP_MAX_FRAMES];
+	uint32_t python = find_python_stack(thread, sample->monotonic_ns), nr;
+	bool is_cut;
 
-	for (uint32_t i = nr; i > 0; i--) {
-		stack = native_stack_add(stack, places[i - 1].file, places[i - 1].address);
-	}
-	add_row(thread, sample->monotonic_ns, state.period_ns, stack, python);
+	nr = cpu_ring_frames(sample, addresses, CODE_MAP_MAX_FRAMES, &is_cut);
+	add_row(thread, sample->monotonic_ns, state.period_ns,
+		code_map_stack(addresses, nr, is_cut), python);
 }
-
-struct comm_record {
-	struct perf_event_header header;
-	uint32_t pid, tid;
-	char name[];
-};
-
-struct lost_record {
-	struct perf_event_header header;
-	uint64_t id, nr;
-};
 
 struct reading {
 	struct thread *thread;
@@ -537,19 +528,15 @@ struct reading {
 
 static void take_record(void *context, const struct perf_event_header *header)
 {
-	const struct comm_record *comm = (const void *)header;
-	const struct lost_record *lost = (const void *)header;
 	struct reading *reading = context;
 	struct thread *thread = reading->thread;
+	uint64_t nr_lost = cpu_ring_decode_lost(header);
 	struct cpu_ring_sample sample;
 
 	reading->last_bytes = header->size;
-	if (header->type == PERF_RECORD_COMM && header->size > sizeof(*comm)) {
-		log_format(thread->name, sizeof(thread->name), "%.*s",
-			(int)(header->size - sizeof(*comm)), comm->name);
-	} else if (header->type == PERF_RECORD_LOST && header->size >= sizeof(*lost)) {
-		loss_add(LOSS_CPU_SAMPLE, state.is_wanted ? lost->nr : 0);
-	} else if (cpu_ring_decode(header, header->size, &sample)) {
+	loss_add(LOSS_CPU_SAMPLE, state.is_wanted ? nr_lost : 0);
+	if (!cpu_ring_decode_name(header, thread->name, sizeof(thread->name)) &&
+		cpu_ring_decode(header, header->size, thread->copies, &sample)) {
 		reading->nr_samples++;
 		if (state.is_wanted) {
 			add_sample(thread, &sample);
@@ -577,13 +564,14 @@ static void read_ring(struct thread *thread)
 	bool is_choked;
 
 	nr_bytes = cpu_ring_read(thread->ring, take_record, &reading);
-	thread->is_full = 2 * nr_bytes > ring_bytes;
+	is_choked = nr_bytes + reading.last_bytes > ring_bytes;
+	thread->is_full |= thread->copies ? is_choked : 2 * nr_bytes > ring_bytes;
 	if (nr_bytes) {
 		used_ns = take_cpu_ns(thread);
-		is_choked = state.is_wanted && nr_bytes + reading.last_bytes > ring_bytes;
-		thread->nr_lost = is_choked ? (uint32_t)cpu_ring_lost(
-						      used_ns, state.period_ns, reading.nr_samples)
-					    : 0;
+		thread->nr_lost = is_choked && state.is_wanted
+					  ? (uint32_t)cpu_ring_lost(
+						    used_ns, state.period_ns, reading.nr_samples)
+					  : 0;
 	}
 }
 
@@ -667,6 +655,26 @@ static bool catch_python(void)
 		moment->is_read = false;
 	}
 	return has_any;
+}
+
+/* Reads the buffers with copies once one is half full: then none is for as long as that took. */
+static bool catch_copies(void)
+{
+	struct thread *end = state.threads + state.nr_threads, *at = state.threads;
+
+	while (at < end && !(at->copies && !at->python && cpu_ring_is_half_full(at->ring))) {
+		at++;
+	}
+	if (at == end) {
+		return false;
+	}
+	begin_read(is_open() || state.was_open);
+	for (at = state.threads; at < end; at++) {
+		if (at->copies && !at->python) { /* else it is read with Python's frames */
+			read_ring(at);
+		}
+	}
+	return true;
 }
 
 /*
@@ -762,11 +770,9 @@ static void take(uint64_t now_ns)
 void cpu_sample_init(void)
 {
 	uint64_t hz = config_number(CONFIG_CPU_HZ);
-	uint64_t second_bytes = hz * USUAL_RECORD_BYTES;
-	long page_bytes = sysconf(_SC_PAGESIZE);
 	static atomic_uint told_in;
 
-	if (!hz || config_flag(CONFIG_TIMER_ONLY) || page_bytes <= 0) {
+	if (!hz || config_flag(CONFIG_TIMER_ONLY)) {
 		return;
 	}
 	if (!state.threads) {
@@ -777,19 +783,9 @@ void cpu_sample_init(void)
 		return;
 	}
 	state.own_tid = (uint32_t)syscall(SYS_gettid);
-	state.page_bytes = (uint32_t)page_bytes;
 	/* Where nobody asks for samples, other profilers of this user keep half. */
-	state.max_locked_bytes =
-		cpu_ring_most_locked_bytes() / (config_is_given(CONFIG_CPU_HZ) ? 1 : 2);
-	state.first_ring_bytes = cpu_ring_bytes(second_bytes / SECOND_READS, state.page_bytes,
-		state.max_locked_bytes / USUAL_THREADS);
-	/* A program that forks all the time hardly lets this thread read what its first one does.
-	 */
-	state.roomy_ring_bytes = cpu_ring_bytes(ROOMY_READS * second_bytes / SECOND_READS,
-		state.page_bytes, state.max_locked_bytes / ROOMY_READS);
-	/* Two reads may lie twice as far apart where CPUs are scarce. */
-	state.most_ring_bytes = cpu_ring_bytes(2 * hz * CPU_RING_RECORD_BYTES / SECOND_READS,
-		state.page_bytes, state.max_locked_bytes);
+	cpu_room_begin(hz, config_is_given(CONFIG_CPU_HZ));
+	state.copies = cpu_room_has_copies() && stack_walk_init();
 	state.period_ns = 1000000000u / hz;
 	state.is_running = true;
 	cpu_ring_begin();
@@ -799,6 +795,7 @@ void cpu_sample_init(void)
 	state.now = clock_take_anchor();
 	scan(state.now.monotonic_ns, true);
 	facts_add_number("cpu_samples.has_kernel", state.is_refused || cpu_ring_has_kernel());
+	facts_add_number("cpu_samples.stack_bytes", state.copies ? CPU_RING_STACK_BYTES : 0);
 }
 
 bool cpu_sample_catch(void)
@@ -810,6 +807,7 @@ bool cpu_sample_catch(void)
 		return false;
 	}
 	has_any = catch_python();
+	has_any |= catch_copies();
 	now_ns = clock_monotonic_ns();
 	if (state.python && state.is_looking && now_ns >= state.look_due_ns) {
 		look_at_python(now_ns);
@@ -860,6 +858,7 @@ static void fini(void)
 	task_list_forget();
 	wait_sample_forget();
 	python_sample_fini();
+	stack_walk_fini();
 }
 
 void cpu_sample_end(void)
@@ -869,6 +868,7 @@ void cpu_sample_end(void)
 		return;
 	}
 	if (state.period_ns) {
+		facts_add_number("cpu_samples.threads_without_copies", state.nr_uncopied);
 		take(clock_monotonic_ns());
 	}
 	wait_sample_look(state.python, &state.now, false);
@@ -877,8 +877,10 @@ void cpu_sample_end(void)
 			finish_ring(&state.threads[i]);
 		}
 	}
-	if (state.python) {
-		ring_wait_for_signal(0);
+	if (state.awaits_signal) {
+		ring_wait_for_signal(0, NULL);
+	}
+	if (state.awaits_signal || state.python) {
 		cpus_hurry(false);
 	}
 	fini();

@@ -2,10 +2,11 @@
 /*
  * Samples what the threads of the process do on CPUs, GPROF_CPU_HZ times per second of CPU time of
  * each: rows of table cpu_sample. The kernel takes the samples (perf_event_open, a software clock;
- * of itself, too, if that is allowed), follows frame pointers, and writes into a buffer for each
- * thread, which the drain reads. The target runs no instruction and gets no signal for it. Samples
- * of threads that run Python have its frames, too, read out of the interpreter's memory. For the
- * drain thread.
+ * of itself, too, if that is allowed), and writes into a buffer for each thread, which the drain
+ * reads: a copy of the stack, in which the drain finds the frames, or where there is no room for
+ * that, the frames by frame pointers. The target runs no instruction and gets no signal for it.
+ * Samples of threads that run Python have its frames, too, read out of the interpreter's memory.
+ * For the drain thread.
  */
 #ifndef COLLECTOR_SAMPLE_CPU_SAMPLE_H
 #define COLLECTOR_SAMPLE_CPU_SAMPLE_H

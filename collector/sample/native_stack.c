@@ -115,22 +115,37 @@ uint32_t native_stack_file(const char *path, const uint8_t *build_id, size_t nr_
 	return entry->id;
 }
 
-uint32_t native_stack_add(uint32_t parent, uint32_t file, uint64_t address)
+/* name: 0 if that of the place is not known here. */
+static uint32_t add(struct stack_key key, uint32_t name)
 {
-	struct stack_key key = {parent, file, address};
 	const struct intern_entry *entry;
 	struct gprof_row_native_stack *row;
 	bool is_new;
 
-	look_at_era();
 	entry = intern_find(&state.stacks, &key, sizeof(key), &is_new);
 	if (is_new) {
 		row = batch_add(GPROF_TABLE_native_stack);
 		row->id = entry->id;
-		row->parent = parent;
-		row->code_file = file;
-		row->address = address;
+		row->parent = key.parent;
+		row->code_file = key.file;
+		row->address = key.address;
+		row->name = name;
 		look_at_room();
 	}
 	return entry->id;
+}
+
+uint32_t native_stack_add(uint32_t parent, uint32_t file, uint64_t address)
+{
+	look_at_era();
+	return add((struct stack_key){parent, file, address}, 0);
+}
+
+uint32_t native_stack_outer(void)
+{
+	static const char text[] = GPROF_NATIVE_STACK_OUTER;
+	uint32_t name = dictionary_text(text, sizeof(text) - 1);
+
+	look_at_era();
+	return add((struct stack_key){0}, name);
 }

@@ -31,4 +31,7 @@ uint32_t native_stack_file(const char *path, const uint8_t *build_id, size_t nr_
 /* The id of the stack whose innermost frame is at that address; see table native_stack. */
 uint32_t native_stack_add(uint32_t parent, uint32_t file, uint64_t address);
 
+/* The id of the stack that stands for outer frames which are unknown: it is their only caller. */
+uint32_t native_stack_outer(void);
+
 #endif

@@ -56,7 +56,13 @@ is 0 "$(query '[.cpu.rows[] | select(.name | test("^samples.py.*: work$")).sampl
 ok grep -qE '^Python +[0-9.]+ % of Python.s CPU samples at samples.py\([0-9]+\): spin' "$T/first"
 # Machine code lies below the line that called it.
 "$REPORT" flame --samples -o - "$GPROF_DIR" >"$T/folded" 2>&1
-ok grep -qE ';samples.py\([0-9]+\): work;samples.py\([0-9]+\): augment;[^;]*[^0-9; ][^;]* [0-9]+$' "$T/folded"
+ok grep -qE ';samples.py\([0-9]+\): work;samples.py\([0-9]+\): augment(;[^;]*[^0-9; ][^;]*)+ [0-9]+$' "$T/folded"
+
+# Not its innermost function alone, also where the interpreter has no frame pointers.
+if [ "$("$REPORT" info "$GPROF_DIR" 2>/dev/null | awk '$1 == "cpu_samples.stack_bytes" { print $2 }')" != 0 ]; then
+	whole=$(awk '/: augment;/ { n += $NF; if (/: augment;[^;]+;[^;]+/) whole += $NF } END { print n ? 100 * whole / n : -1 }' "$T/folded")
+	is_near 100 "$whole" 10 "samples of augment with the functions between"
+fi
 
 # ---- threads and child processes ----
 run 1 threads

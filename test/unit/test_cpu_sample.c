@@ -37,7 +37,7 @@ START_TEST(a_sample_has_its_time_and_its_addresses)
 	struct record record = make_record(3);
 	struct cpu_ring_sample sample;
 
-	ck_assert(cpu_ring_decode(&record.header, sizeof(record), &sample));
+	ck_assert(cpu_ring_decode(&record.header, sizeof(record), false, &sample));
 	ck_assert_uint_eq(sample.monotonic_ns, 1234);
 	ck_assert_uint_eq(sample.nr, 3);
 	ck_assert_uint_eq(sample.addresses[2], 13);
@@ -50,18 +50,83 @@ START_TEST(records_that_claim_more_than_they_have_are_none)
 	struct record record = make_record(6);
 	struct cpu_ring_sample sample;
 
-	ck_assert(cpu_ring_decode(&record.header, sizeof(record), &sample));
+	ck_assert(cpu_ring_decode(&record.header, sizeof(record), false, &sample));
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		record.words[1] = wrong[i];
-		ck_assert_msg(!cpu_ring_decode(&record.header, sizeof(record), &sample), "%zu", i);
+		ck_assert_msg(
+			!cpu_ring_decode(&record.header, sizeof(record), false, &sample), "%zu", i);
 	}
 	record.words[1] = 0;
 	for (size_t nr_bytes = 0; nr_bytes < 24; nr_bytes++) {
-		ck_assert(!cpu_ring_decode(&record.header, nr_bytes, &sample));
+		ck_assert(!cpu_ring_decode(&record.header, nr_bytes, false, &sample));
 	}
-	ck_assert(cpu_ring_decode(&record.header, 24, &sample));
+	ck_assert(cpu_ring_decode(&record.header, 24, false, &sample));
 	record.header.type = PERF_RECORD_COMM;
-	ck_assert(!cpu_ring_decode(&record.header, sizeof(record), &sample));
+	ck_assert(!cpu_ring_decode(&record.header, sizeof(record), false, &sample));
+}
+END_TEST
+
+/* As the kernel writes it: registers in its order, the copy, and how much of that is filled. */
+#ifdef __aarch64__
+enum { NR_REGISTERS = 4, PC_AT = 3, SP_AT = 2 };
+#else
+enum { NR_REGISTERS = 6, PC_AT = 3, SP_AT = 2 };
+#endif
+#define NR_STACK_WORDS (CPU_RING_STACK_BYTES / 8)
+
+struct copy_record {
+	struct perf_event_header header;
+	uint64_t time, abi, registers[NR_REGISTERS], nr_asked, stack[NR_STACK_WORDS], nr_bytes;
+};
+
+START_TEST(a_sample_with_a_copy_has_registers_and_the_stack)
+{
+	static struct copy_record record = {
+		.header = {.type = PERF_RECORD_SAMPLE, .size = sizeof(record)},
+		.time = 1234,
+		.abi = 2,
+		.registers = {[PC_AT] = 77, [SP_AT] = 88},
+		.nr_asked = CPU_RING_STACK_BYTES,
+		.stack = {99},
+		.nr_bytes = 640};
+	struct cpu_ring_sample sample;
+
+	ck_assert_uint_le(sizeof(record), CPU_RING_RECORD_BYTES);
+	ck_assert(cpu_ring_decode(&record.header, sizeof(record), true, &sample));
+	ck_assert_uint_eq(sample.monotonic_ns, 1234);
+	ck_assert_uint_eq(sample.copy.pc, 77);
+	ck_assert_uint_eq(sample.copy.registers[FRAME_SP], 88);
+	ck_assert_uint_eq(sample.copy.nr_bytes, 640);
+	ck_assert_uint_eq(sample.copy.bytes[0], 99);
+	for (size_t nr_bytes = 0; nr_bytes < sizeof(record); nr_bytes += 8) {
+		bool is_whole = cpu_ring_decode(&record.header, nr_bytes, true, &sample);
+
+		ck_assert(!is_whole);
+	}
+	record.nr_bytes = record.nr_asked + 8;
+	ck_assert(!cpu_ring_decode(&record.header, sizeof(record), true, &sample));
+	record.nr_asked = UINT64_MAX;
+	ck_assert(!cpu_ring_decode(&record.header, sizeof(record), true, &sample));
+	record.abi = 0; /* no registers follow */
+	ck_assert(cpu_ring_decode(&record.header, sizeof(record), true, &sample));
+	ck_assert_uint_eq(sample.copy.pc, 0);
+	ck_assert_uint_eq(sample.copy.nr_bytes, 0);
+}
+END_TEST
+
+START_TEST(a_chain_has_the_last_bytes_of_calls)
+{
+	struct record record = make_record(3);
+	uint64_t addresses[2];
+	struct cpu_ring_sample sample;
+	bool is_cut;
+
+	record.words[2] = PERF_CONTEXT_USER;
+	ck_assert(cpu_ring_decode(&record.header, sizeof(record), false, &sample));
+	ck_assert_uint_eq(cpu_ring_frames(&sample, addresses, 2, &is_cut), 2);
+	ck_assert_uint_eq(addresses[0], 12);
+	ck_assert_uint_eq(addresses[1], 12);
+	ck_assert(!is_cut);
 }
 END_TEST
 
@@ -186,6 +251,26 @@ START_TEST(stacks_share_their_outer_frames)
 }
 END_TEST
 
+START_TEST(unknown_outer_frames_are_a_frame_of_their_own)
+{
+	const uint64_t here = (uint64_t)(uintptr_t)&unit_suite, chain[] = {here, here + 1, 8};
+	uint32_t whole, cut;
+
+	written_begin();
+	ck_assert_int_eq(native_stack_init(), 0);
+	code_map_look();
+	whole = code_map_stack(chain, 2, false);
+	cut = code_map_stack(chain, 2, true);
+	ck_assert_uint_ne(whole, cut);
+	ck_assert_uint_eq(code_map_stack(chain, 2, true), cut);
+	ck_assert_uint_eq(code_map_stack(chain, 3, false), whole); /* where there is no code */
+	ck_assert_uint_eq(code_map_stack(chain, 0, false), 0);
+	code_map_fini();
+	finish();
+	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_native_stack), 5);
+}
+END_TEST
+
 START_TEST(forgotten_stacks_are_defined_again)
 {
 	uint32_t file, stack;
@@ -274,6 +359,8 @@ Suite *unit_suite(void)
 {
 	const TTest *const tests[] = {a_sample_has_its_time_and_its_addresses,
 		records_that_claim_more_than_they_have_are_none,
+		a_sample_with_a_copy_has_registers_and_the_stack,
+		a_chain_has_the_last_bytes_of_calls, unknown_outer_frames_are_a_frame_of_their_own,
 		the_build_id_is_the_note_of_its_kind, notes_that_are_cut_or_lie_have_no_build_id,
 		only_executable_memory_counts, code_of_the_program_is_found_and_other_memory_is_not,
 		python_stacks_are_named_once_and_share_outer_frames,
