@@ -17,7 +17,8 @@ FUZZ_LIST := \
 	xplane:xplane:wire:report:trace \
 	settings:settings:text:collector \
 	config:config:text:collector \
-	control:control:text:collector
+	control:control:text:collector \
+	frames:frames:text:collector
 
 fuzz_part = $(word $(2),$(subst :, ,$(1)))
 fuzz_line = $(filter $(1):%,$(FUZZ_LIST))
