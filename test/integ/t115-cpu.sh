@@ -93,7 +93,7 @@ run 3 $work late
 summary cpu-threads
 is "work_two" "$(query '.cpu_threads.rows[] | select(.name == "s_cpu worker").function')" "thread from before the start"
 
-run 3 $work fork
+run 6 $work fork # the child is there for some readings of its threads
 is 2 "$(find "$GPROF_DIR" -name '*.gprof' | wc -l)" "streams with a child"
 summary cpu-threads
 is 2 "$(query '[.cpu_threads.rows[].pid] | unique | length')" "processes with samples"
