@@ -3,8 +3,9 @@
  * Two kinds of buffers. One with chains of frame pointers has small records: it is read ten times
  * a second, and grows for threads that run all the time in deep stacks. In one with copies of
  * stacks a record has 8 KiB, whatever is in it: it wakes the drain when it is half full, and grows
- * only if the drain comes too late. These leave the first kind the memory that many threads need,
- * or three quarters of all: threads have that kind when there is no more for copies.
+ * if the drain comes so late that it is three quarters full. The first thread, which mostly has the
+ * training loop, has room for a second at once. These leave the first kind the memory that many
+ * threads need, or three quarters of all: threads have that kind when there is no more for copies.
  */
 #include "collector/sample/cpu_room.h"
 
@@ -24,11 +25,12 @@
 #define COPY_SECOND_PARTS	8u
 #define COPY_MOST_SECOND_PARTS	1u
 #define COPY_PARTS		32u
+#define COPY_ROOMY_PARTS	4u
 #define COPY_LEAST_SECOND_PARTS 25u
 /* Where samples are rare: the drain comes when it is half full. */
 #define MIN_RECORDS 4u
 /* All of a process. */
-#define COPY_BYTES (9u << 20)
+#define COPY_BYTES (10u << 20)
 
 static struct {
 	uint64_t locked_bytes, max_locked_bytes;
@@ -63,8 +65,7 @@ static void size_copies(uint64_t hz)
 		room.first_copy_bytes = size_for(least, UINT32_MAX, 1);
 	}
 	room.most_copy_bytes = size_for(second / COPY_MOST_SECOND_PARTS, room.max_copy_bytes, 2);
-	room.roomy_copy_bytes =
-		size_for(2 * (uint64_t)room.first_copy_bytes, room.max_copy_bytes, 2);
+	room.roomy_copy_bytes = size_for(second, room.max_copy_bytes, COPY_ROOMY_PARTS);
 	if (room.roomy_copy_bytes < room.first_copy_bytes) {
 		room.roomy_copy_bytes = room.first_copy_bytes;
 	}

@@ -565,7 +565,8 @@ static void read_ring(struct thread *thread)
 
 	nr_bytes = cpu_ring_read(thread->ring, take_record, &reading);
 	is_choked = nr_bytes + reading.last_bytes > ring_bytes;
-	thread->is_full |= thread->copies ? is_choked : 2 * nr_bytes > ring_bytes;
+	thread->is_full |=
+		thread->copies ? 4 * nr_bytes > 3 * ring_bytes : 2 * nr_bytes > ring_bytes;
 	if (nr_bytes) {
 		used_ns = take_cpu_ns(thread);
 		thread->nr_lost = is_choked && state.is_wanted
