@@ -13,8 +13,10 @@
 #include <asm/perf_regs.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -29,6 +31,9 @@
 
 /* The kernel's own, where /proc does not show it. */
 #define DEFAULT_MLOCK_KB 516u
+
+/* The kernel has no limit for a process that may lock memory (CAP_IPC_LOCK): this is our own. */
+#define PRIVILEGED_BYTES (32u << 20)
 
 /* The registers of a sample with a copy of the stack, as the kernel orders them. */
 static const struct {
@@ -194,11 +199,36 @@ size_t cpu_ring_locked_bytes(uint32_t ring_bytes)
 	return (size_t)sysconf(_SC_PAGESIZE) + ring_bytes;
 }
 
+static bool look_for_capabilities(const char *line, void *data)
+{
+	static const char name[] = "CapEff:";
+
+	if (strncmp(line, name, sizeof(name) - 1) != 0) {
+		return false;
+	}
+	*(uint64_t *)data = strtoull(line + sizeof(name) - 1, NULL, 16);
+	return true;
+}
+
+/* It may lock what it wants, outside of user namespaces, whose numbers of users are others. */
+static bool is_privileged(void)
+{
+	uint64_t capabilities = 0, nr_users = 0;
+
+	return file_text_find("/proc/self/status", '\n', look_for_capabilities, &capabilities) &&
+	       capabilities >> CAP_IPC_LOCK & 1 &&
+	       file_text_number("/proc/self/uid_map", "         0          0 ", &nr_users) &&
+	       nr_users == UINT32_MAX;
+}
+
 uint64_t cpu_ring_most_locked_bytes(void)
 {
 	uint64_t kb;
 	long nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
+	if (is_privileged()) {
+		return PRIVILEGED_BYTES;
+	}
 	if (!file_text_number("/proc/sys/kernel/perf_event_mlock_kb", "", &kb)) {
 		kb = DEFAULT_MLOCK_KB;
 	}

@@ -21,12 +21,12 @@
 /* A roomy buffer has room for so many intervals between reads, and takes that part of all. */
 #define ROOMY_READS 16u
 
-/* Of those with copies: the time that they have room for, and the part of all memory of one. */
-#define COPY_SECOND_PARTS	8u
-#define COPY_MOST_SECOND_PARTS	1u
-#define COPY_PARTS		32u
-#define COPY_ROOMY_PARTS	4u
-#define COPY_LEAST_SECOND_PARTS 25u
+/*
+ * One with copies has room for that part of a second: where CPUs are scarce, the drain comes late.
+ * A larger one, for a whole second, takes at most that part of their memory.
+ */
+#define COPY_SECOND_PARTS 4u
+#define COPY_PARTS	  4u
 /* Where samples are rare: the drain comes when it is half full. */
 #define MIN_RECORDS 4u
 /* All of a process. */
@@ -36,7 +36,7 @@ static struct {
 	uint64_t locked_bytes, max_locked_bytes;
 	uint64_t copy_bytes, max_copy_bytes; /* of these, in buffers with copies */
 	uint32_t first_bytes, roomy_bytes, most_bytes;
-	uint32_t first_copy_bytes, roomy_copy_bytes, most_copy_bytes;
+	uint32_t first_copy_bytes, most_copy_bytes;
 	uint32_t page_bytes;
 } room;
 
@@ -50,24 +50,19 @@ static void size_copies(uint64_t hz)
 {
 	const uint64_t second = hz * CPU_RING_RECORD_BYTES;
 	const uint64_t chain_bytes = USUAL_THREADS * cpu_ring_locked_bytes(room.first_bytes);
-	uint64_t least = second / COPY_LEAST_SECOND_PARTS;
+	const uint64_t least = MIN_RECORDS * CPU_RING_RECORD_BYTES;
+	uint64_t wanted = second / COPY_SECOND_PARTS;
 
 	room.max_copy_bytes = room.max_locked_bytes / 4;
 	if (room.max_locked_bytes > room.max_copy_bytes + chain_bytes) {
 		room.max_copy_bytes = room.max_locked_bytes - chain_bytes;
 	}
 	room.max_copy_bytes = room.max_copy_bytes < COPY_BYTES ? room.max_copy_bytes : COPY_BYTES;
-	room.first_copy_bytes =
-		size_for(second / COPY_SECOND_PARTS, room.max_copy_bytes, COPY_PARTS);
-	least = least > MIN_RECORDS * CPU_RING_RECORD_BYTES ? least
-							    : MIN_RECORDS * CPU_RING_RECORD_BYTES;
-	if (room.first_copy_bytes < least) {
-		room.first_copy_bytes = size_for(least, UINT32_MAX, 1);
-	}
-	room.most_copy_bytes = size_for(second / COPY_MOST_SECOND_PARTS, room.max_copy_bytes, 2);
-	room.roomy_copy_bytes = size_for(second, room.max_copy_bytes, COPY_ROOMY_PARTS);
-	if (room.roomy_copy_bytes < room.first_copy_bytes) {
-		room.roomy_copy_bytes = room.first_copy_bytes;
+	wanted = wanted > least ? wanted : least;
+	room.first_copy_bytes = size_for(wanted, UINT32_MAX, 1);
+	room.most_copy_bytes = size_for(second, room.max_copy_bytes, COPY_PARTS);
+	if (room.most_copy_bytes < room.first_copy_bytes) {
+		room.most_copy_bytes = room.first_copy_bytes;
 	}
 }
 
@@ -98,7 +93,7 @@ bool cpu_room_has_copies(void)
 uint32_t cpu_room_first(bool is_main, bool copies_stack)
 {
 	if (copies_stack) {
-		return is_main ? room.roomy_copy_bytes : room.first_copy_bytes;
+		return is_main ? room.most_copy_bytes : room.first_copy_bytes;
 	}
 	return is_main ? room.roomy_bytes : room.first_bytes;
 }

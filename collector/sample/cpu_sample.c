@@ -564,7 +564,7 @@ static void read_ring(struct thread *thread)
 	bool is_choked;
 
 	nr_bytes = cpu_ring_read(thread->ring, take_record, &reading);
-	is_choked = nr_bytes + reading.last_bytes > ring_bytes;
+	is_choked = nr_bytes + reading.last_bytes >= ring_bytes;
 	thread->is_full |=
 		thread->copies ? 4 * nr_bytes > 3 * ring_bytes : 2 * nr_bytes > ring_bytes;
 	if (nr_bytes) {
