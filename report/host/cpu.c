@@ -140,9 +140,10 @@ static void fill_table(void *state, struct table *table)
 			: " Of some processes, callers are known where code has frame pointers.");
 	if (view->nr_uncopied) {
 		table_note(table,
-			"%" PRIu64 " threads have callers only where code has frame pointers: the "
-			"kernel lets the user lock no more memory for copies of their stacks "
-			"(kernel.perf_event_mlock_kb).",
+			"%" PRIu64
+			" threads have callers only where code has frame pointers: there was "
+			"no room for copies of their stacks (10 MiB in all, less where "
+			"kernel.perf_event_mlock_kb is low).",
 			view->nr_uncopied);
 	}
 	if (view->nr_own) {
