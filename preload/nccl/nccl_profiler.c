@@ -63,7 +63,7 @@ struct slot {
 	_Atomic uint64_t begin, op;  /* begin: raw */
 	_Atomic uint64_t gpu_begin, gpu_end, bytes;
 	_Atomic uint64_t waits[NR_WAITS];
-	/* Of waits for the other side as a whole, which do not overlap; as in nccl_channel. */
+	/* The waits for the other side as a whole, which do not overlap: see nccl_channel. */
 	_Atomic uint64_t begin_ns, moved_ns; /* the slot's begin, the end of the last wait */
 	_Atomic uint64_t first_ns, first_after_ns, later_ns, pause_ns, pause_after_ns;
 	_Atomic uint32_t steps, pid, comm;
@@ -588,8 +588,9 @@ nccl_handle nccl_profiler_step(nccl_handle transfer, int number)
 static void other_side_moved(struct slot *slot, uint64_t since, uint64_t now)
 {
 	uint64_t begin = get(&slot->begin_ns), moved = get(&slot->moved_ns);
+	uint64_t least = moved ? moved : begin;
 
-	since = since > moved ? since : moved;
+	since = since > least ? since : least;
 	now = now > since ? now : since;
 	put(&slot->moved_ns, now);
 	if (!moved) {
