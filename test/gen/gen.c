@@ -41,7 +41,7 @@ static void fail(const char *what)
 	exit(1);
 }
 
-/* Of what is large, most pages are never touched: it is not cleared. */
+/* Does not clear the memory: most pages of large pieces are never touched. */
 static void *get_room(size_t bytes)
 {
 	void *memory = aligned_alloc(64, (bytes + 63u) & ~(size_t)63u);
@@ -346,22 +346,31 @@ struct gprof_row_nvtx *gen_nvtx(struct gen *gen, uint32_t thread, uint8_t op, ui
 	return row;
 }
 
-void gen_launch(struct gen *gen, uint64_t at, uint32_t delay_us, uint32_t work_us, uint32_t id)
+struct gen_launched gen_kernel(
+	struct gen *gen, uint64_t at, uint64_t begin, uint64_t end, uint32_t id)
 {
 	uint32_t place = gen_place(gen, 0, 1, 7);
 	uint16_t call = gen_call(gen, "cudaLaunchKernel", GPROF_API_RUNTIME);
-	struct gprof_row_api_launch *row = gen_row(gen, GPROF_TABLE_api_launch);
-	struct gprof_row_kernel *kernel = gen_row(gen, GPROF_TABLE_kernel);
+	struct gen_launched rows = {.launch = gen_row(gen, GPROF_TABLE_api_launch)};
 
-	row->begin = at;
-	row->dur = at + 5000;
-	row->thread = 1;
-	row->call = call;
-	row->correlation = id;
-	kernel->begin = at + delay_us * 1000ull + GEN_CUPTI_OFFSET_NS;
-	kernel->dur = kernel->begin + work_us * 1000ull;
-	kernel->place = place;
-	kernel->correlation = id;
+	rows.kernel = gen_row(gen, GPROF_TABLE_kernel);
+	rows.launch->begin = at;
+	rows.launch->dur = at + 5000;
+	rows.launch->thread = 1;
+	rows.launch->call = call;
+	rows.launch->correlation = id;
+	rows.kernel->begin = begin + GEN_CUPTI_OFFSET_NS;
+	rows.kernel->dur = end + GEN_CUPTI_OFFSET_NS;
+	rows.kernel->place = place;
+	rows.kernel->correlation = id;
+	return rows;
+}
+
+void gen_launch(struct gen *gen, uint64_t at, uint32_t delay_us, uint32_t work_us, uint32_t id)
+{
+	uint64_t begin = at + delay_us * 1000ull;
+
+	gen_kernel(gen, at, begin, begin + work_us * 1000ull, id);
 }
 
 void gen_step(struct gen *gen, uint32_t number, uint64_t at)

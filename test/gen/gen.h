@@ -57,6 +57,14 @@ struct gprof_row_nvtx *gen_nvtx(struct gen *gen, uint32_t thread, uint8_t op, ui
  */
 void gen_launch(struct gen *gen, uint64_t at, uint32_t delay_us, uint32_t work_us, uint32_t id);
 
+/* The same by the kernel's own begin and end. The rows are the caller's until the next gen_row. */
+struct gen_launched {
+	struct gprof_row_api_launch *launch;
+	struct gprof_row_kernel *kernel;
+};
+struct gen_launched gen_kernel(
+	struct gen *gen, uint64_t at, uint64_t begin, uint64_t end, uint32_t id);
+
 /* The begin of a step, which NVTX marks on thread 1. */
 void gen_step(struct gen *gen, uint32_t number, uint64_t at);
 

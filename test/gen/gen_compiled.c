@@ -19,7 +19,6 @@
 #define US	 1000ull
 #define STEP_US	 1000u
 #define NR_STEPS 20u
-#define PLACE_ID 7u
 
 enum { TRAIN = 1, FORWARD, BACKWARD };		 /* files */
 enum { MODULE = 1, CALL, CALL_BACKWARD };	 /* functions */
@@ -97,23 +96,11 @@ static void add_definitions(struct gen *gen)
 static void launch(struct gen *gen, uint64_t at, uint32_t shape, uint32_t us, uint32_t py_stack,
 	uint32_t correlation)
 {
-	uint32_t place = gen_place(gen, 0, 1, PLACE_ID);
-	uint16_t call = gen_call(gen, "cudaLaunchKernel", GPROF_API_RUNTIME);
-	struct gprof_row_api_launch *row = gen_row(gen, GPROF_TABLE_api_launch);
-	struct gprof_row_kernel *kernel = gen_row(gen, GPROF_TABLE_kernel);
+	uint64_t begin = at + 10 * US;
+	struct gen_launched rows = gen_kernel(gen, at, begin, begin + us * US, correlation);
 
-	row->begin = at;
-	row->dur = at + 5 * US;
-	row->thread = 1;
-	row->call = call;
-	row->correlation = correlation;
-	row->shape = shape;
-	row->py_stack = py_stack;
-	kernel->begin = at + 10 * US + GEN_CUPTI_OFFSET_NS;
-	kernel->dur = kernel->begin + us * US;
-	kernel->place = place;
-	kernel->correlation = correlation;
-	kernel->shape = shape;
+	rows.launch->shape = rows.kernel->shape = shape;
+	rows.launch->py_stack = py_stack;
 }
 
 void gen_compiled(struct gen *gen)

@@ -45,22 +45,9 @@ static void make_comm(struct gen *gen)
 static void launch(
 	struct gen *gen, uint64_t at, uint32_t shape, uint32_t id, uint64_t begin, uint64_t end)
 {
-	uint32_t place = gen_place(gen, 0, 1, 7);
-	uint16_t call = gen_call(gen, "cudaLaunchKernel", GPROF_API_RUNTIME);
-	struct gprof_row_api_launch *row = gen_row(gen, GPROF_TABLE_api_launch);
-	struct gprof_row_kernel *kernel = gen_row(gen, GPROF_TABLE_kernel);
+	struct gen_launched rows = gen_kernel(gen, at, begin, end, id);
 
-	row->begin = at;
-	row->dur = at + 5 * US;
-	row->thread = 1;
-	row->call = call;
-	row->correlation = id;
-	row->shape = shape;
-	kernel->begin = begin + GEN_CUPTI_OFFSET_NS;
-	kernel->dur = end + GEN_CUPTI_OFFSET_NS;
-	kernel->place = place;
-	kernel->correlation = id;
-	kernel->shape = shape;
+	rows.launch->shape = rows.kernel->shape = shape;
 }
 
 static void synchronize(struct gen *gen, uint64_t begin, uint64_t end, uint32_t id)

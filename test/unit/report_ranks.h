@@ -4,7 +4,9 @@
 #define TEST_UNIT_REPORT_RANKS_H
 
 #include <stdio.h>
+#include <string.h>
 
+#include "report/budget/budget.h"
 #include "test/unit/report_made.h"
 
 #define RANKS_KEY 0xc0ffee
@@ -66,6 +68,19 @@ static inline struct process *ranks_close(struct made *made)
 	gen_flush(made->gen);
 	gen_close(made->gen, "exit");
 	return streams_process(made->path);
+}
+
+/* A rank's time of a part, in the view budget. */
+static inline uint64_t ranks_part(const struct table *table, uint64_t rank, unsigned int part)
+{
+	for (size_t row = 0; row < table->nr_rows; row++) {
+		if (tables_number(table, row, "rank") == rank &&
+			strcmp(tables_cell(table, row, "part")->text,
+				budget_part_texts[part].title) == 0) {
+			return tables_number(table, row, "total_ns");
+		}
+	}
+	return 0;
 }
 
 #endif

@@ -36,7 +36,7 @@ static const struct {
 	{LOOP, "compile"},		     /* 10: the program's own */
 };
 
-/* By numbers from 1 on: parent, function, line. */
+/* Parent, function and line of each stack; numbers begin with 1. */
 static const uint32_t stacks[][3] = {
 	{0, 0, 0}, {0, 1, 31}, /* 1: train.py(31): main */
 	{1, 3, 9},	       /* 2: a cache has no entry, */
@@ -79,6 +79,14 @@ static void running(struct made *made, uint64_t ms, uint32_t task, int stack)
 	row->py_stack = stack == UNREAD ? GPROF_PY_STACK_NOT_READ : (uint32_t)stack;
 }
 
+/* Three of the first thread, one after the other. */
+static void running_thrice(struct made *made, uint64_t ms, int stack)
+{
+	for (uint64_t i = 0; i < 3; i++) {
+		running(made, ms + 10 * i, 77, stack);
+	}
+}
+
 static struct made begin_stream(const char *name)
 {
 	struct made made = made_open(name);
@@ -115,6 +123,12 @@ static const char *name_of(const struct table *table, size_t row, const char *ke
 	return string_pool_text((uint32_t)tables_number(table, row, key), NULL);
 }
 
+static struct table *compilations_of(struct made *made)
+{
+	gen_close(made->gen, "exit");
+	return tables_of(&view_compilations, made->path, false);
+}
+
 static void check(const struct table *table, size_t row, const char *name, const char *line,
 	uint64_t begin_ms, uint64_t end_ms, uint64_t nr)
 {
@@ -125,7 +139,7 @@ static void check(const struct table *table, size_t row, const char *name, const
 	ck_assert_uint_eq(tables_number(table, row, "samples"), nr);
 }
 
-/* What it calls to trace is the program's as well, and the line is that around all. */
+/* The compiler calls the program to trace it; the line is the one around all of that. */
 START_TEST(samples_in_a_row_are_one_compilation)
 {
 	struct made made = begin_stream("row.gprof");
@@ -138,14 +152,9 @@ START_TEST(samples_in_a_row_are_one_compilation)
 	running(&made, 145, 77, COMPILE);
 	waiting(&made, 195, 146, COMPILE);
 	running(&made, 205, 77, MAIN);
-	running(&made, 215, 77, OWN);
-	running(&made, 225, 77, OWN);
-	running(&made, 235, 77, OWN);
-	running(&made, 245, 77, CACHED);
-	running(&made, 255, 77, CACHED);
-	running(&made, 265, 77, CACHED);
-	gen_close(made.gen, "exit");
-	table = tables_of(&view_compilations, made.path, false);
+	running_thrice(&made, 215, OWN);
+	running_thrice(&made, 245, CACHED);
+	table = compilations_of(&made);
 	ck_assert_uint_eq(table->nr_rows, 1);
 	check(table, 0, "jax.jit", "train.py(31): main", 112, 195, 4);
 	ck_assert_str_eq(name_of(table, 0, "stage"), "compile");
@@ -165,8 +174,7 @@ START_TEST(fewer_than_three_samples_are_none)
 	running(&made, 140, 77, COMPILE);
 	running(&made, 150, 77, COMPILE);
 	running(&made, 160, 77, UNREAD);
-	gen_close(made.gen, "exit");
-	table = tables_of(&view_compilations, made.path, false);
+	table = compilations_of(&made);
 	ck_assert_uint_eq(table->nr_rows, 0);
 	table_destroy(table);
 }
@@ -179,15 +187,9 @@ START_TEST(other_lines_and_gaps_begin_others)
 		struct made made = begin_stream(is_looked_at ? "looked.gprof" : "gaps.gprof");
 		struct table *table;
 
-		running(&made, 110, 77, COMPILE);
-		running(&made, 120, 77, COMPILE);
-		running(&made, 130, 77, COMPILE);
-		running(&made, 135, 77, NEXT);
-		running(&made, 145, 77, NEXT);
-		running(&made, 155, 77, NEXT);
-		running(&made, 225, 77, NEXT);
-		running(&made, 235, 77, NEXT);
-		running(&made, 245, 77, NEXT);
+		running_thrice(&made, 110, COMPILE);
+		running_thrice(&made, 135, NEXT);
+		running_thrice(&made, 225, NEXT);
 		if (is_looked_at) {
 			waiting(&made, 900, 800, MAIN);
 		}
@@ -210,8 +212,7 @@ START_TEST(the_outermost_compiler_counts)
 	running(&made, 110, 77, TUNE);
 	running(&made, 120, 77, TUNE_COMPILE);
 	running(&made, 130, 77, TUNE_COMPILE);
-	gen_close(made.gen, "exit");
-	table = tables_of(&view_compilations, made.path, false);
+	table = compilations_of(&made);
 	check(table, 0, "triton.autotune", "train.py(31): main", 100, 130, 3);
 	ck_assert_str_eq(name_of(table, 0, "stage"), "compile");
 	table_destroy(table);
@@ -225,12 +226,8 @@ START_TEST(ranges_of_torch_compile_win)
 		struct made made = begin_stream(is_marked ? "marked.gprof" : "unmarked.gprof");
 		struct table *table;
 
-		running(&made, 110, 77, TORCH);
-		running(&made, 120, 77, TORCH);
-		running(&made, 130, 77, TORCH);
-		running(&made, 140, 77, COMPILE);
-		running(&made, 150, 77, COMPILE);
-		running(&made, 160, 77, COMPILE);
+		running_thrice(&made, 110, TORCH);
+		running_thrice(&made, 140, COMPILE);
 		if (is_marked) {
 			made_op(&made, "_compile.compile_inner (dynamo_timed)", 103 * MS, 131 * MS,
 				0);

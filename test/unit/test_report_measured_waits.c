@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What NCCL's profiler plugin measured on one rank of its waits for others, and what the time
- * budget makes of it. */
+/*
+ * Waits for other ranks, as NCCL's profiler plugin measured them on one rank, and their parts of
+ * the time budget.
+ */
 #include "report/comm/measured_waits.h"
 
 #include <stdlib.h>
@@ -50,7 +52,7 @@ static void find(struct measured_waits *waits, struct found *found,
 	measured_transfers_fini(&all);
 }
 
-/* Of ten steps, each at its usual pace of `usual` us but for the first and the pause; all in us. */
+/* A receive of ten steps, each at its pace of `usual` us but for the first and the pause. */
 static struct measured_transfer receive_of(uint32_t op, uint64_t begin, uint64_t end,
 	uint64_t first, uint64_t usual, uint64_t pause_after, uint64_t pause)
 {
@@ -63,6 +65,16 @@ static struct measured_transfer receive_of(uint32_t op, uint64_t begin, uint64_t
 		.pause_ns = pause * US,
 		.pause_after_ns = pause_after * US,
 		.is_receive = true};
+}
+
+static struct measured_transfer send_of(uint32_t op)
+{
+	return (struct measured_transfer){.op = op,
+		.steps = 10,
+		.begin_ns = 1000 * US,
+		.end_ns = 5000 * US,
+		.first_ns = 500 * US,
+		.first_after_ns = 300 * US};
 }
 
 static void check_wait(const struct measured_waits *waits, const struct measured_op *op, size_t i,
@@ -85,19 +97,9 @@ START_TEST(an_operation_waits_while_all_of_its_receives_do)
 		/* Nothing is under way in between. */
 		receive_of(3, 1000, 2000, 510, 10, 600, 10),
 		receive_of(3, 5000, 6000, 510, 10, 600, 10),
-		/* Of a send that no receive goes along with, and of one with receives. */
-		{.op = 4,
-			.steps = 10,
-			.begin_ns = 1000 * US,
-			.end_ns = 5000 * US,
-			.first_ns = 500 * US,
-			.first_after_ns = 300 * US},
-		{.op = 5,
-			.steps = 10,
-			.begin_ns = 1000 * US,
-			.end_ns = 5000 * US,
-			.first_ns = 500 * US,
-			.first_after_ns = 300 * US},
+		/* A send that no receive goes along with, and one with receives. */
+		send_of(4),
+		send_of(5),
 		{.op = 1,
 			.steps = 1,
 			.begin_ns = 500 * US,
@@ -302,7 +304,7 @@ static struct made open_rank(uint32_t rank)
 	return made;
 }
 
-/* What NCCL says of the call on that communicator, in us. */
+/* A row of NCCL's for the call on that communicator; times in us. */
 static void add_op(struct made *made, uint64_t op, uint32_t comm, uint64_t call)
 {
 	struct gprof_row_nccl_op *row = gen_row(made->gen, GPROF_TABLE_nccl_op);
@@ -390,23 +392,11 @@ static struct process *lone_rank(void)
 	return ranks_close(&made);
 }
 
-static uint64_t part_of(const struct table *table, uint64_t rank, unsigned int part)
-{
-	for (size_t row = 0; row < table->nr_rows; row++) {
-		if (tables_number(table, row, "rank") == rank &&
-			strcmp(tables_cell(table, row, "part")->text,
-				budget_part_texts[part].title) == 0) {
-			return tables_number(table, row, "total_ns");
-		}
-	}
-	return 0;
-}
-
 static void check_part(const struct table *table, uint64_t rank, unsigned int part, uint64_t us)
 {
-	ck_assert_msg(part_of(table, rank, part) == us * US, "%s: %llu instead of %llu us",
-		budget_part_texts[part].title, (unsigned long long)part_of(table, rank, part) / US,
-		(unsigned long long)us);
+	ck_assert_msg(ranks_part(table, rank, part) == us * US, "%s: %llu instead of %llu us",
+		budget_part_texts[part].title,
+		(unsigned long long)ranks_part(table, rank, part) / US, (unsigned long long)us);
 }
 
 START_TEST(a_rank_alone_divides_what_NCCL_measured)

@@ -11,24 +11,12 @@
 
 /* ---- the parts ---- */
 
-static uint64_t part_of(const struct table *table, uint64_t rank, unsigned int part)
-{
-	for (size_t row = 0; row < table->nr_rows; row++) {
-		if (tables_number(table, row, "rank") == rank &&
-			strcmp(tables_cell(table, row, "part")->text,
-				budget_part_texts[part].title) == 0) {
-			return tables_number(table, row, "total_ns");
-		}
-	}
-	return 0;
-}
-
 static void check_parts(const struct table *table, uint64_t rank, uint64_t transfer,
 	uint64_t unknown, uint64_t wait)
 {
-	ck_assert_uint_eq(part_of(table, rank, BUDGET_TRANSFER), transfer);
-	ck_assert_uint_eq(part_of(table, rank, BUDGET_COMMUNICATION), unknown);
-	ck_assert_uint_eq(part_of(table, rank, BUDGET_RANK_WAIT), wait);
+	ck_assert_uint_eq(ranks_part(table, rank, BUDGET_TRANSFER), transfer);
+	ck_assert_uint_eq(ranks_part(table, rank, BUDGET_COMMUNICATION), unknown);
+	ck_assert_uint_eq(ranks_part(table, rank, BUDGET_RANK_WAIT), wait);
 }
 
 static struct table *budget_of(struct process **processes, size_t nr)
@@ -81,7 +69,7 @@ START_TEST(communication_is_transfer_once_all_ranks_have_come)
 
 	check_parts(table, 0, 150 + 100, 30 + 50, 150 - 50 - 30);
 	check_parts(table, 1, 150 + 100, 0, 50);
-	ck_assert_uint_eq(part_of(table, 0, BUDGET_COMPUTING), 50);
+	ck_assert_uint_eq(ranks_part(table, 0, BUDGET_COMPUTING), 50);
 	table_destroy(table);
 	/* As before in the plugin's parts. */
 	table = tables_make(&view_breakdown, processes, 2, false);
@@ -252,7 +240,7 @@ START_TEST(random_collectives_are_as_painted)
 		for (uint32_t rank = 0; rank < NR_RANKS; rank++) {
 			for (unsigned int part = 0; part < NR_BUDGET_BUSY; part++) {
 				ck_assert_uint_eq(
-					part_of(table, rank, part), painted[rank].ns[part]);
+					ranks_part(table, rank, part), painted[rank].ns[part]);
 			}
 			nr_waits += painted[rank].ns[BUDGET_RANK_WAIT] != 0;
 			step_ns += PAINTED_NS - 1000 + 1000;
