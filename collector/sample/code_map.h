@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of a stack; further frames are left out. As many as the kernel follows by default. */
+/* A stack keeps so many frames, as many as the kernel follows by default; it leaves out further
+ * ones. */
 #define CODE_MAP_MAX_FRAMES 127u
 
 struct code_place {

@@ -19,7 +19,7 @@
 /* Header, time, number of frames, and all frames with a mark of context. */
 #define CPU_RING_CHAIN_BYTES (sizeof(struct perf_event_header) + 8 * (2 + CPU_RING_MAX_FRAMES + 1))
 
-/* With a copy of the stack: of so many bytes, which make a power of two with what is beside it. */
+/* A record with a copy of the stack: the copy and what stands beside it make a power of two. */
 #define CPU_RING_RECORD_BYTES 8192u
 #define CPU_RING_STACK_BYTES  (CPU_RING_RECORD_BYTES - 88u)
 

@@ -15,7 +15,7 @@
 
 /* Reads per second of buffers with chains. */
 #define SECOND_READS 10u
-/* For their first size: a stack of some 20 frames, and so many threads. */
+/* Their first size fits a stack of some 20 frames, and leaves memory for so many threads. */
 #define USUAL_RECORD_BYTES 192u
 #define USUAL_THREADS	   128u
 /* A roomy buffer has room for so many intervals between reads, and takes that part of all. */
@@ -27,14 +27,14 @@
  */
 #define COPY_SECOND_PARTS 4u
 #define COPY_PARTS	  4u
-/* Where samples are rare: the drain comes when it is half full. */
+/* A buffer holds so many where samples are rare: the drain comes when it is half full. */
 #define MIN_RECORDS 4u
 /* All of a process. */
 #define COPY_BYTES (10u << 20)
 
 static struct {
 	uint64_t locked_bytes, max_locked_bytes;
-	uint64_t copy_bytes, max_copy_bytes; /* of these, in buffers with copies */
+	uint64_t copy_bytes, max_copy_bytes; /* the part of these that buffers with copies have */
 	uint32_t first_bytes, roomy_bytes, most_bytes;
 	uint32_t first_copy_bytes, most_copy_bytes;
 	uint32_t page_bytes;

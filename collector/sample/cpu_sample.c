@@ -106,7 +106,7 @@ static struct cpu_sample_state {
 	uint32_t nr_uncopied; /* threads whose stacks found no room for copies */
 	bool is_running, was_open;
 	bool copies;		      /* stacks; else the kernel follows frame pointers */
-	bool awaits_signal;	      /* of buffers with records */
+	bool awaits_signal;	      /* buffers with records send it */
 	bool is_filtered, is_checked; /* by seccomp; checked once in a read */
 	bool is_refused;	      /* no thread gets an event */
 	bool is_looking;	      /* at threads of Python without an event */

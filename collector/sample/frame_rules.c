@@ -46,12 +46,12 @@ struct cursor {
 struct cie {
 	uint64_t code_align;
 	int64_t data_align;
-	uint8_t encoding; /* of addresses in FDEs */
+	uint8_t encoding; /* addresses in FDEs have it */
 	bool has_data, is_signal;
 	struct cursor program;
 };
 
-/* What holds at an address; the registers up to FRAME_RA. */
+/* The rules at an address: how to find the CFA, and where the registers up to FRAME_RA are. */
 struct row {
 	struct frame_place cfa, saved[FRAME_RA + 1];
 };
@@ -60,7 +60,7 @@ struct machine {
 	const struct cie *cie;
 	struct cursor code;
 	uint64_t at, pc;
-	struct row now, first; /* of the CIE alone */
+	struct row now, first; /* first: after the CIE alone */
 	struct row remembered[MAX_REMEMBERED];
 	uint32_t nr_remembered;
 };
@@ -235,7 +235,7 @@ static bool read_cie(struct cie *cie, uint64_t at, frame_reader read)
 	return !cursor.is_bad;
 }
 
-/* Where the table has the FDE of that address; 0: nowhere. */
+/* Returns the address of the FDE that the table has for `pc`, 0 if it has none. */
 static uint64_t find_fde(uint64_t header, uint64_t nr_header_bytes, uint64_t pc, frame_reader read)
 {
 	static const uint8_t usual[] = {
@@ -276,7 +276,7 @@ static uint64_t find_fde(uint64_t header, uint64_t nr_header_bytes, uint64_t pc,
 
 /* ---- expressions ---- */
 
-/* A value as far as it is known without the registers: memory there, or these themselves. */
+/* A number, or a register plus a number; is_memory: the word that lies at that address. */
 struct value {
 	bool has_register, is_memory;
 	uint8_t reg;
@@ -305,7 +305,7 @@ enum {
 	OP_BREG31 = 0x8f,
 };
 
-/* Of two numbers; a sum may have a register on one side. */
+/* Applies `op` to two numbers; only a sum may have a register, on its left side. */
 static bool combine(uint8_t op, struct value *left, const struct value *right)
 {
 	if (left->is_memory || right->is_memory || right->has_register ||
@@ -330,7 +330,7 @@ static bool combine(uint8_t op, struct value *left, const struct value *right)
 	}
 }
 
-/* On x86-64 the address of the instruction is a register, too, whose value is known. */
+/* x86-64 has a register for the instruction's address, whose value is known: `pc`. */
 static bool push_register(struct value *value, uint64_t number, int64_t offset, uint64_t pc)
 {
 	uint8_t reg = register_of(number);
@@ -385,7 +385,7 @@ static bool fits(int64_t offset)
 	return offset >= INT32_MIN && offset <= INT32_MAX;
 }
 
-/* Of a register that does not count, whose number is FRAME_NR_REGISTERS, the offset is kept. */
+/* Keeps the offset also of a register that nobody follows, whose number is FRAME_NR_REGISTERS. */
 static struct frame_place make_place(
 	struct machine *machine, uint8_t kind, uint8_t reg, int64_t offset)
 {
@@ -432,7 +432,7 @@ static void restore(struct machine *machine, uint64_t dwarf_number)
 	}
 }
 
-/* Only of a register; what an expression has set has no offset to change. */
+/* Changes the offset of a register; a CFA that an expression has set has none. */
 static void set_cfa_offset(struct machine *machine, int64_t offset)
 {
 	struct frame_place *cfa = &machine->now.cfa;
@@ -516,7 +516,7 @@ enum {
 	CFA_VAL_OFFSET,
 	CFA_VAL_OFFSET_SF,
 	CFA_VAL_EXPRESSION,
-	CFA_NEGATE_RA_STATE = 0x2d, /* of aarch64: the address is signed from here on, or is not */
+	CFA_NEGATE_RA_STATE = 0x2d, /* aarch64 signs the address from here on, or no longer does */
 	CFA_GNU_ARGS_SIZE = 0x2e,
 	CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
 	CFA_ADVANCE_LOC = 0x40, /* these three have an operand in their low bits */
@@ -649,7 +649,7 @@ static void run_instruction(struct machine *machine)
 	}
 }
 
-/* Up to what holds at the address. Each instruction takes a byte at least. */
+/* Runs instructions up to the address. Each takes a byte at least, so the loop ends. */
 static bool run(struct machine *machine, const struct cursor *program)
 {
 	machine->code = *program;

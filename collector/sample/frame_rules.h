@@ -19,7 +19,8 @@ enum frame_register {
 	FRAME_FP, /* rbp; x29 */
 	FRAME_BX, /* rbx, by which the loader and some compilers find their frames */
 	FRAME_RA, /* the caller's address: in no register of x86-64; x30 */
-	/* In which compilers keep where an aligned frame's caller is, at a function's two ends. */
+	/* Compilers keep in them where the caller of an aligned frame is, at a function's two ends.
+	 */
 	FRAME_R10,
 	FRAME_R13,
 	FRAME_NR_REGISTERS,
@@ -30,7 +31,7 @@ enum frame_place_kind {
 	FRAME_KEPT,    /* still in its register */
 	FRAME_AT_CFA,  /* in memory, at that offset from the canonical frame address */
 	FRAME_AT,      /* at that offset from a register */
-	FRAME_IS,      /* of the CFA: a register and the offset */
+	FRAME_IS,      /* the CFA is a register plus the offset */
 };
 
 struct frame_place {

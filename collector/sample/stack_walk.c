@@ -243,7 +243,8 @@ static enum step step_by_rule(
 	return ra ? STEP_ON : STEP_ENDS;
 }
 
-/* It points at the caller's, beside which is the caller's address; the outermost one is 0. */
+/* A frame pointer points at the caller's, beside which is the return address; the outermost is 0.
+ */
 static enum step step_by_pointer(const struct stack_copy *copy, struct frame *frame)
 {
 	uint64_t fp = frame->registers[FRAME_FP], caller_fp, ra;

@@ -43,7 +43,7 @@ static const struct frame frames[] = {
 
 /* ---- stacks ---- */
 
-/* In model_py_code.compiler: 1: none; else 2 + the index of its frame. */
+/* Values of model_py_code.compiler: 1 is none, others are 2 + the index of the frame. */
 enum { CODE_NONE = 1, CODE_FRAMES = 2 };
 
 static bool ends_with(const char *path, const char *end)
@@ -85,7 +85,7 @@ static bool has_frames(struct process *process)
 	return false;
 }
 
-/* What a Python stack says; texts are numbers of string_pool.h. */
+/* A Python stack, as far as it shows a compiler; texts are numbers of string_pool.h. */
 struct compile_stack {
 	const struct frame *stage; /* the innermost frame of a compiler; NULL: there is none */
 	uint32_t line;
@@ -189,7 +189,7 @@ static bool is_near(
 	return sample->task == other->task && (a > b ? a - b : b - a) <= MAX_GAP_NS;
 }
 
-/* What is further from a compiling sample neither begins nor ends a compilation. */
+/* A sample further from compiling ones neither begins nor ends a compilation. */
 static bool is_near_compiling(const struct finder *finder, const struct sample *sample)
 {
 	size_t next;
@@ -199,7 +199,7 @@ static bool is_near_compiling(const struct finder *finder, const struct sample *
 	       (next && is_near(finder, sample, &finder->samples[next - 1]));
 }
 
-/* Of samples that the recorder itself takes, some stand for more than a period. */
+/* The shortest sample shows the period: some that the recorder itself takes stand for more. */
 static void note_sampling(struct finder *finder, const struct sample *sample)
 {
 	struct sampling *sampling = idmap_put(&finder->threads, sample->task);

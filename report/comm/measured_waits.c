@@ -106,7 +106,7 @@ static int by_op(const void *a, const void *b)
 	const struct measured_transfer *x = a, *y = b;
 	int order = compare_u64(x->op, y->op);
 
-	/* What counts comes first: receives, if there are any. */
+	/* Receives come first: if there are any, they alone count. */
 	order = order ? order : y->is_receive - x->is_receive;
 	return order ? order : compare_u64(x->begin_ns, y->begin_ns);
 }

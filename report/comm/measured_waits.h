@@ -25,7 +25,7 @@
 
 #include "report/table/table.h"
 
-/* What a transfer of a channel has in nccl_channel, with its times in ns of CLOCK_MONOTONIC. */
+/* The transfer of a row of nccl_channel, with its times in ns of CLOCK_MONOTONIC. */
 struct measured_transfer {
 	uint32_t op; /* index of its operation */
 	uint32_t steps;
@@ -54,7 +54,7 @@ struct measured_waits {
 	size_t nr, capacity;
 };
 
-/* What is known of an operation: its waits in the time in which it had transfers. */
+/* An operation's waits, within the time in which it had transfers. */
 struct measured_op {
 	uint64_t begin_ns, end_ns; /* of its transfers; equal: nothing is known */
 	uint64_t data_ns;	   /* by then each of its receives had its first data */

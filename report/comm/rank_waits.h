@@ -67,7 +67,7 @@ void rank_waits_begin_again(struct rank_waits *waits);
 const struct nccl_op *rank_waits_kernel(const struct rank_waits *waits, uint64_t correlation);
 const struct nccl_op *rank_waits_call(const struct rank_waits *waits, uint64_t begin_ns);
 
-/* What communication does at a time. */
+/* The parts into which communication is divided. */
 enum rank_waits_part {
 	RANK_WAITS_TRANSFER, /* all of its ranks have come, or data come */
 	RANK_WAITS_UNKNOWN,

@@ -406,7 +406,7 @@ static const struct table_column columns[] = {
 		.help = "of all its stages of that name", TABLE_MEMBER(compilation, stage_ns)),
 };
 
-/* What the rows have of columns that are shown if any has. */
+/* Which optional columns have a value in any row: only those are shown. */
 struct contents {
 	bool has_rank, has_step, has_code, has_inputs, has_samples;
 	bool has_torch_ranges;

@@ -164,7 +164,7 @@ enum op_compiler {
 	NR_OP_COMPILERS,
 };
 
-/* What tables and sentences say of each: see compiler.def. */
+/* The texts of tables and sentences for each compiler: see compiler.def. */
 extern const struct op_compiler_text {
 	const char *title, *does, *change, *reason;
 } op_compiler_texts[NR_OP_COMPILERS];

@@ -75,7 +75,7 @@ static struct compiling most_of(const struct sampled_sums *sums)
 	return found;
 }
 
-/* Of compilers that mark ranges, JAX's is named where there is any. */
+/* If several compilers mark ranges, the sentence names JAX. */
 static struct compiling compiling_of(const struct verdict *verdict)
 {
 	bool is_jax = verdict->figures.compilers >> OP_COMPILER_JAX & 1;

@@ -9,8 +9,8 @@
 /*
  * Appends "PyTorch compiles in 5 of 22 steps, 4.40 s in each (TORCH_LOGS=recompiles says why)", or
  * by samples "JAX compiles in 5 of 22 steps for train.py(31): step, about 4.40 s in each (...)".
- * What says why is its share (code_form.h): it is left out first. Returns the change that saves it:
- * "compiling once".
+ * The form (code_form.h) may leave out the setting that says why, as it does shares. Returns the
+ * change that saves the time: "compiling once".
  */
 const char *compile_text_add(
 	const struct verdict *verdict, const struct code_form *form, struct buf *out);

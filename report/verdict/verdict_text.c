@@ -102,7 +102,7 @@ static void add_change(const struct verdict *verdict, const struct verdict_findi
 	add_amount(verdict, finding, out);
 }
 
-/* What is known to be transfer is bounded by the network, too; the replay has it hidden. */
+/* The network bounds time that is known to be transfer; the replay only hides it. */
 static const char *communication_change(
 	const struct verdict *verdict, const struct verdict_finding *finding)
 {

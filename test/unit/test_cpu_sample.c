@@ -66,7 +66,7 @@ START_TEST(records_that_claim_more_than_they_have_are_none)
 }
 END_TEST
 
-/* As the kernel writes it: registers in its order, the copy, and how much of that is filled. */
+/* A record as the kernel writes it: registers in its order, the copy, and how much it filled. */
 #ifdef __aarch64__
 enum { NR_REGISTERS = 4, PC_AT = 3, SP_AT = 2 };
 #else

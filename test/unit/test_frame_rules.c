@@ -272,7 +272,7 @@ START_TEST(code_between_functions_is_not_described)
 }
 END_TEST
 
-/* What it finds must be what it may be, however the bytes are. */
+/* However the bytes are, the result is a valid rule. */
 static void check_form(const struct frame_rule *rule)
 {
 	ck_assert(rule->cfa.kind == FRAME_UNKNOWN || rule->cfa.kind == FRAME_IS ||

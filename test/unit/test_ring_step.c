@@ -257,7 +257,7 @@ static uint64_t count_rest(void)
 	       loss_take(LOSS_DAMAGED);
 }
 
-/* In a row that no longer fits into the chunk. */
+/* Interrupts a row that no longer fits into the chunk. */
 static void interrupt_a_row(bool is_from_breakpoint)
 {
 	for (uint64_t filled = 0;

@@ -13,7 +13,7 @@
 
 #define MOST 127u
 
-/* What a sample has of this thread. */
+/* A copy of this thread's stack, as samples have it. */
 struct here {
 	struct stack_copy copy;
 	uint8_t bytes[65536];
