@@ -10,6 +10,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
@@ -145,7 +146,25 @@ static void use_streams(void)
 	SAY("errno", errno);
 }
 
-/* Another process writes into the pipe, with pauses. */
+/* Waits until the main thread of a process sleeps: on a busy machine a reader may come so late that
+ * its read is short. */
+static void until_asleep(pid_t process)
+{
+	char path[32], text[512], *state;
+	ssize_t size;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", process);
+	do {
+		int fd = open(path, O_RDONLY);
+
+		size = read(fd, text, sizeof(text) - 1);
+		close(fd);
+		text[size > 0 ? size : 0] = 0;
+		state = strrchr(text, ')');
+	} while (state && strncmp(state, ") S", 3) != 0 && !sched_yield());
+}
+
+/* Another process writes into the pipe, with pauses while its reader waits. */
 static void use_fifo(void)
 {
 	char block[512];
@@ -160,6 +179,7 @@ static void use_fifo(void)
 		int to = open("slow.fifo", O_WRONLY);
 
 		for (int i = 0; i < 20; i++) {
+			until_asleep(getppid());
 			nanosleep(&pause, NULL);
 			if (write(to, block, sizeof(block)) < 0) {
 				_exit(1);
