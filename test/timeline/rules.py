@@ -5,6 +5,7 @@ Says what is wrong; with several files (ranks or parts of a job) also what they 
 """
 import collections
 import decimal
+import functools
 import gc
 import gzip
 import json
@@ -31,6 +32,7 @@ def is_integer(value):
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+@functools.lru_cache(maxsize=None)  # each time is asked for some ten times
 def ns(text):
     """Times are read as text: three decimals are whole nanoseconds. Durations may have more, see check_doubles."""
     return int(decimal.Decimal(text).scaleb(3).to_integral_value()) if re.fullmatch(r"\d+\.\d{3,20}", text) else None
