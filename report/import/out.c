@@ -54,7 +54,8 @@ struct import_out {
 	uint64_t nr_broken; /* texts that are not UTF-8, each once */
 	uint64_t nr_cut;    /* and those that are too long */
 	struct intern strings, shapes, places, calls;
-	uint32_t last_estimated; /* shape */
+	uint32_t last_estimated;		      /* shape */
+	uint64_t least_correlation, most_correlation; /* of those that rows have; 0: none yet */
 };
 
 /* Ticks are the trace's nanoseconds. */
@@ -97,6 +98,8 @@ static void write_table(struct import_out *out, unsigned int table)
 		.nr_rows = waiting->nr_rows,
 		.rows = out->pointers,
 		.ticks = &ticks,
+		.newest_correlation =
+			out->most_correlation > UINT32_MAX ? out->most_correlation : 0,
 		.sequence = out->sequence,
 		.rows_before = waiting->rows_before};
 	size_t bytes, needed = block_bound(table, waiting->nr_rows, BLOCK_ENCODE_TEXT_BYTES);
@@ -230,6 +233,20 @@ uint32_t import_out_call(struct import_out *out, uint32_t name, uint8_t api)
 		row->api = api;
 	}
 	return entry->id;
+}
+
+uint32_t import_out_correlation(struct import_out *out, uint64_t id)
+{
+	uint64_t least =
+		out->least_correlation && out->least_correlation < id ? out->least_correlation : id;
+	uint64_t most = out->most_correlation > id ? out->most_correlation : id;
+
+	if (!id || (most > UINT32_MAX && most - least >= 1u << 31)) {
+		return 0;
+	}
+	out->least_correlation = least;
+	out->most_correlation = most;
+	return (uint32_t)id;
 }
 
 uint32_t import_out_place(

@@ -46,6 +46,13 @@ void import_out_estimate(
 	struct import_out *out, uint32_t shape, uint32_t blocks_per_sm_milli, uint32_t percent);
 
 /*
+ * Returns what rows hold of a correlation ID: its lower 32 bits. The stream has all of it. 0 if it
+ * is 2^31 or more from another one, and one of them takes more than 32 bits: rows could not tell
+ * them apart.
+ */
+uint32_t import_out_correlation(struct import_out *out, uint64_t id);
+
+/*
  * Writes a fact. The key must live until import_out_finish(). A later value replaces an earlier
  * one.
  */

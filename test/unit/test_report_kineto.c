@@ -145,6 +145,37 @@ START_TEST(an_activity_without_times_has_a_launch_and_no_time)
 }
 END_TEST
 
+/* A kernel's launch is before it, and rows have the lower 32 bits of its ID. */
+#define LAUNCHED_KERNEL(id, at)                                                                   \
+	"{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":1,\"tid\":" \
+	"9,"                                                                                      \
+	"\"ts\":" at "0,\"dur\":1,\"args\":{\"correlation\":" id "}},"                            \
+	"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":" at          \
+	"5,\"dur\":2,\"args\":{\"device\":0,\"stream\":7,\"context\":1,\"correlation\":" id "}}"
+
+START_TEST(correlation_ids_may_take_more_than_32_bits)
+{
+	struct process *process =
+		traces_read(TRACES_HEAD LAUNCHED_KERNEL("4294967294", "1") "," LAUNCHED_KERNEL(
+			"4294967298", "2") "," LAUNCHED_KERNEL("7", "3") TRACES_TAIL);
+	static const uint64_t ids[] = {
+		4294967294, 4294967298, 0}; /* the last is too far from the others */
+	struct batch batch;
+
+	traces_load(process, GPROF_TABLE_kernel, &batch);
+	ck_assert_uint_eq(batch.nr_rows, 3);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_uint_eq(batch.col[COL_kernel_correlation][i], ids[i]);
+	}
+	traces_load(process, GPROF_TABLE_api_launch, &batch);
+	ck_assert_uint_eq(batch.nr_rows, 3);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_uint_eq(batch.col[COL_api_launch_correlation][i], ids[i]);
+	}
+	process_destroy(process);
+}
+END_TEST
+
 #define KERNEL_OF(correlation, begin, dur, more)                                               \
 	"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":" begin    \
 	",\"dur\":" dur                                                                        \
@@ -668,7 +699,8 @@ START_TEST(a_timeline_is_a_trace_with_the_same_kernels_and_calls)
 END_TEST
 
 UNIT_SUITE("report_kineto", an_object_and_an_array_are_traces, times_keep_their_nanoseconds,
-	a_kernel_keeps_its_launch, who_asks_whether_the_gpu_has_ended_does_not_wait,
+	a_kernel_keeps_its_launch, correlation_ids_may_take_more_than_32_bits,
+	who_asks_whether_the_gpu_has_ended_does_not_wait,
 	an_activity_without_times_has_a_launch_and_no_time,
 	a_kernel_ends_where_two_later_ones_of_its_stream_have_run,
 	what_a_device_repeats_is_no_call_and_no_kernel, old_traces_have_other_names,

@@ -88,6 +88,11 @@ static uint32_t narrow(const struct kineto_event *event, enum kineto_number numb
 	return value <= UINT32_MAX ? (uint32_t)value : 0;
 }
 
+static uint32_t correlation_of(struct kineto_convert *convert, const struct kineto_event *event)
+{
+	return import_out_correlation(convert->out, event->numbers[KINETO_correlation]);
+}
+
 /* ---- events of GPUs ---- */
 
 #define UNKNOWN UINT32_MAX
@@ -146,7 +151,7 @@ static struct kineto_row *add_activity(
 		row = add_row(convert, event, table);
 	}
 	row->activity.place = place;
-	row->activity.correlation = narrow(event, KINETO_correlation);
+	row->activity.correlation = correlation_of(convert, event);
 	row->activity.graph = narrow(event, KINETO_graph);
 	row->activity.graph_node = event->numbers[KINETO_graph_node];
 	row->activity.bytes = event->numbers[KINETO_bytes];
@@ -162,7 +167,7 @@ static void add_nccl(struct kineto_convert *convert, const struct kineto_event *
 	if (kind && !is_untimed(event)) {
 		row = add_row(convert, event, GPROF_TABLE_nccl);
 		row->kind = kind;
-		row->nccl.correlation = narrow(event, KINETO_correlation);
+		row->nccl.correlation = correlation_of(convert, event);
 		kineto_nccl_fill(&convert->nccl, &convert->json, event, row);
 	}
 }
@@ -523,7 +528,7 @@ void kineto_convert_call(struct kineto_convert *convert, const struct kineto_eve
 	row->thread = thread;
 	row->call.is_async = (table & IS_ASYNC) != 0;
 	row->call.call = (uint16_t)call;
-	row->call.correlation = narrow(event, KINETO_correlation);
+	row->call.correlation = correlation_of(convert, event);
 	row->call.py_stack = py_stack;
 }
 
