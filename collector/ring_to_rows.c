@@ -16,6 +16,7 @@
 #include "collector/ring/kernel_names.h"
 #include "collector/sample/call_site.h"
 #include "collector/sample/compiled_code.h"
+#include "collector/sample/numa.h"
 #include "collector/step/period.h"
 #include "collector/stream/batch.h"
 #include "collector/stream/calls.h"
@@ -266,6 +267,10 @@ void ring_to_rows_add(void *context, struct ring_thread *thread, const struct gp
 		break;
 	case GPROF_TABLE_api_launch: /* a graph's; those of kernels are ring_launch */
 		thread->has_launched = true;
+		batch_point(head->table, head);
+		break;
+	case GPROF_TABLE_api_alloc:
+		numa_saw((const struct gprof_row_api_alloc *)head);
 		batch_point(head->table, head);
 		break;
 	case GPROF_TABLE_nccl:

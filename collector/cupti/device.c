@@ -6,17 +6,23 @@
 #include "collector/cupti/device.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "collector/stream/batch.h"
 #include "collector/stream/dictionary.h"
 #include "collector/stream/facts.h"
+#include "collector/util/file_text.h"
+#include "collector/util/log.h"
 #include "collector/util/notice.h"
 
 /* CUDA_ERROR_DEINITIALIZED */
 #define DEINITIALIZED 4
+
+enum { PCI_BUS = 33, PCI_SLOT = 34, PCI_DOMAIN = 50 };
 
 /* CUdevice_attribute numbers; the names are those of table attribute. */
 static const struct {
@@ -148,6 +154,37 @@ void device_add_attribute(int device, const char *name, uint64_t value)
 	row->value = value;
 }
 
+bool device_numa_node(
+	const char *root, unsigned int domain, unsigned int bus, unsigned int slot, uint64_t *node)
+{
+	char path[PATH_MAX], text[16], *end;
+
+	/* log_format() knows no widths. */
+	log_format(path, sizeof(path), "%s/sys/bus/pci/devices/%x%x%x%x:%x%x:%x%x.0/numa_node",
+		root, domain >> 12, domain >> 8 & 15, domain >> 4 & 15, domain & 15, bus >> 4,
+		bus & 15, slot >> 4, slot & 15);
+	if (!file_text_read(path, text, sizeof(text)) || *text < '0' || *text > '9') {
+		return false;
+	}
+	*node = strtoull(text, &end, 10);
+	return *end == '\n' || !*end;
+}
+
+/* The kernel has -1 where the firmware does not say it. */
+static void add_numa_node(int device)
+{
+	int domain = 0, bus = 0, slot = 0;
+	uint64_t node;
+
+	if (!driver.get_attribute(&domain, PCI_DOMAIN, device) &&
+		!driver.get_attribute(&bus, PCI_BUS, device) &&
+		!driver.get_attribute(&slot, PCI_SLOT, device) &&
+		device_numa_node(
+			"", (unsigned int)domain, (unsigned int)bus, (unsigned int)slot, &node)) {
+		device_add_attribute(device, "numa_node", node);
+	}
+}
+
 static void add_attributes(int device)
 {
 	size_t bytes = 0;
@@ -162,6 +199,7 @@ static void add_attributes(int device)
 	if (driver.get_memory && !driver.get_memory(&bytes, device)) {
 		device_add_attribute(device, "memory_bytes", bytes);
 	}
+	add_numa_node(device);
 }
 
 static void add_device(int device)

@@ -44,4 +44,11 @@ void device_saw(uint32_t device);
 /* False if the driver does not report it. */
 bool device_uuid(int device, uint8_t uuid[16]);
 
+/*
+ * For the tests: the NUMA node of a PCI device; false if the kernel does not say it. root: "", or a
+ * folder in place of /.
+ */
+bool device_numa_node(
+	const char *root, unsigned int domain, unsigned int bus, unsigned int slot, uint64_t *node);
+
 #endif

@@ -112,6 +112,17 @@ enum gprof_metric {
 	GPROF_METRIC_GPU_PCIE_RX_BYTES_PER_S = 37,
 	GPROF_METRIC_GPU_NVLINK_TX_BYTES_PER_S = 38, /* sum of all links */
 	GPROF_METRIC_GPU_NVLINK_RX_BYTES_PER_S = 39,
+	GPROF_METRIC_PROCESS_READ_BYTES = 40,	       /* by calls; with the children it waited for */
+	GPROF_METRIC_PROCESS_STORAGE_READ_BYTES = 41, /* that storage had to deliver; without them */
+	/* Pages of memory that were looked at; the device is their NUMA node, 255: unknown. */
+	GPROF_METRIC_PROCESS_NODE_PAGES = 42,
+	GPROF_METRIC_PROCESS_PINNED_NODE_PAGES = 43, /* of pinned memory alone */
+};
+
+/* Which columns of a row of thread_cpu are known, beside the times. */
+enum gprof_thread_known {
+	GPROF_THREAD_CPU_KNOWN = 1, /* with the major faults */
+	GPROF_THREAD_MIGRATIONS_KNOWN = 2,
 };
 
 enum gprof_thread_what {

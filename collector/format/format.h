@@ -793,12 +793,20 @@ enum gprof_fact {
 /*
  * The recorder samples the process's first thread and those that launch work, from their first
  * event on. Both times count from the thread's start. wait_ns: it was ready to run and had no CPU.
+ * The other columns are up to a second older: the CPU on which it ran last and the frequency of
+ * that (0: unknown), and how often it moved to another one and waited for a page from storage,
+ * since its start. known: bits of enum gprof_thread_known.
  */
 #define GPROF_COLUMNS_thread_cpu(C, t)                                                             \
 	C(t, uint64_t, time, TICK)                                                                 \
 	C(t, uint64_t, cpu_ns, ID)                                                                 \
 	C(t, uint64_t, wait_ns, ID)                                                                \
-	C(t, uint32_t, thread, UINT)
+	C(t, uint32_t, thread, UINT)                                                               \
+	C(t, uint32_t, cpu, UINT)                                                                  \
+	C(t, uint32_t, cpu_khz, UINT)                                                              \
+	C(t, uint64_t, migrations, ID)                                                             \
+	C(t, uint64_t, major_faults, ID)                                                           \
+	C(t, uint8_t, known, UINT)
 
 /*
  * Of the process's first thread and of those that launch work, if they run Python. task, name,

@@ -15,6 +15,7 @@
 
 #include "collector/format/format.h"
 #include "collector/sample/cpu_limit.h"
+#include "collector/sample/numa.h"
 #include "collector/sample/nvml.h"
 #include "collector/sample/thread_cpu.h"
 #include "collector/stream/batch.h"
@@ -28,6 +29,7 @@
 /* /proc/self/status, with the masks of 8,192 CPUs. What is longer has no allowed CPUs. */
 #define STATUS_BYTES 8192u
 #define MIN_MS	     10u
+#define BLOCK_BYTES  512u /* of getrusage() */
 /* Values that the kernel counts in hundredths of a second, or computes slowly. */
 #define SLOW_NS 1000000000u
 /* Samples take at most this part of the time between them. */
@@ -36,20 +38,21 @@
  * user. */
 enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, NR_CPU_FIELDS };
 
-enum { GROUP_PROCESS, GROUP_SLOW, GROUP_GPU, NR_GROUPS };
+/* Rows of the process have what the slow ones have found. */
+enum { GROUP_SLOW, GROUP_PROCESS, GROUP_GPU, NR_GROUPS };
 
 static struct sample_state {
 	uint64_t interval_ns; /* 0: off */
 	uint64_t due_ns[NR_GROUPS];
 	uint64_t look_raw; /* when the current group began: all its values have one time */
-	struct private_fd cpus, status;
+	struct private_fd cpus, status, io;
 	uint64_t tick_ns;
 	bool has_gpus;
 	struct {
 		unsigned int nr; /* of samples since recording began */
 		uint64_t last_ns;
 	} taken[NR_GROUPS];
-} state = {.cpus = {.fd = -1}, .status = {.fd = -1}};
+} state = {.cpus = {.fd = -1}, .status = {.fd = -1}, .io = {.fd = -1}};
 
 static void add(uint8_t metric, uint8_t device, uint64_t value)
 {
@@ -82,9 +85,40 @@ bool sample_read_resident(const char *text, uint64_t *bytes)
 	return end != at && !strncmp(end, " kB", 3);
 }
 
+bool sample_read_bytes(const char *text, uint64_t *bytes)
+{
+	static const char name[] = "rchar: ";
+	const char *at = strstr(text, name);
+	char *end;
+
+	if (!at || !strstr(at, "\nread_bytes: ")) {
+		return false;
+	}
+	at += sizeof(name) - 1;
+	*bytes = strtoull(at, &end, 10);
+	return end != at && *end == '\n' && *at != '-';
+}
+
 static uint64_t ns_of(struct timeval time)
 {
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
+}
+
+/*
+ * The same text has read_bytes, but with those of children that the process waited for; the usage
+ * has blocks of its own threads alone. It has 0 of them where the kernel does not count, and then
+ * there is no such text.
+ */
+static void take_reads(const struct rusage *usage)
+{
+	char text[256];
+	uint64_t bytes;
+
+	if (private_fd_read(&state.io, text, sizeof(text)) && sample_read_bytes(text, &bytes)) {
+		add_here(GPROF_METRIC_PROCESS_READ_BYTES, bytes);
+		add_here(GPROF_METRIC_PROCESS_STORAGE_READ_BYTES,
+			(uint64_t)usage->ru_inblock * BLOCK_BYTES);
+	}
 }
 
 static void take_process(void)
@@ -104,6 +138,7 @@ static void take_process(void)
 		add_here(GPROF_METRIC_PROCESS_SWITCHES, (uint64_t)usage.ru_nvcsw);
 		add_here(GPROF_METRIC_PROCESS_PREEMPTIONS, (uint64_t)usage.ru_nivcsw);
 		add_here(GPROF_METRIC_PROCESS_MAJOR_FAULTS, (uint64_t)usage.ru_majflt);
+		take_reads(&usage);
 	}
 	thread_cpu_take(state.look_raw);
 }
@@ -177,6 +212,8 @@ static void take_slow(void)
 		add_here(GPROF_METRIC_PROCESS_THREADS, tasks.st_nlink - 2);
 	}
 	take_allowed_cpus();
+	thread_cpu_look_at_places();
+	numa_take(clock_monotonic_ns(), add);
 	if (private_fd_read(&state.cpus, text, sizeof(text)) && sample_read_cpus(text, &cpus)) {
 		/* All of them last: readers need the parts first. */
 		add_here(GPROF_METRIC_HOST_CPU_USER_NS, cpus.user * state.tick_ns);
@@ -274,7 +311,7 @@ void sample_init(void)
 	long ticks = sysconf(_SC_CLK_TCK);
 
 	memset(&state, 0, sizeof(state));
-	state.cpus.fd = state.status.fd = -1;
+	state.cpus.fd = state.status.fd = state.io.fd = -1;
 	if (!ms || config_flag(CONFIG_TIMER_ONLY)) {
 		return;
 	}
@@ -283,7 +320,9 @@ void sample_init(void)
 		state.tick_ns = 1000000000u / (uint64_t)ticks;
 		private_fd_open(&state.cpus, "/proc/stat", O_RDONLY, PRIVATE_FD_HIGH);
 		private_fd_open(&state.status, "/proc/self/status", O_RDONLY, PRIVATE_FD_HIGH);
+		private_fd_open(&state.io, "/proc/self/io", O_RDONLY, PRIVATE_FD_HIGH);
 		cpu_limit_init("");
+		numa_init();
 		thread_cpu_init();
 	}
 }
@@ -316,5 +355,6 @@ void sample_forget(void)
 	thread_cpu_forget();
 	private_fd_close(&state.cpus);
 	private_fd_close(&state.status);
+	private_fd_close(&state.io);
 	cpu_limit_close();
 }

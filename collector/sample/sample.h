@@ -47,4 +47,10 @@ bool sample_read_allowed(const char *text, uint64_t *nr);
 /* From the text of /proc/PID/status: resident memory; false if it does not say so. */
 bool sample_read_resident(const char *text, uint64_t *bytes);
 
+/*
+ * From the text of /proc/PID/io: bytes that calls read; false if the kernel does not count those
+ * that storage delivered.
+ */
+bool sample_read_bytes(const char *text, uint64_t *bytes);
+
 #endif

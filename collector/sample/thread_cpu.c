@@ -13,6 +13,7 @@
 
 #include "collector/format/format.h"
 #include "collector/ring/ring.h"
+#include "collector/sample/thread_place.h"
 #include "collector/stream/batch.h"
 #include "collector/util/log.h"
 #include "collector/util/notice.h"
@@ -26,27 +27,49 @@ struct watched {
 	uint32_t thread;	  /* 0: none */
 	bool is_seen;		  /* in this look */
 	uint64_t cpu_ns, wait_ns; /* in its last row */
+	struct thread_place place;
 };
 
 static struct thread_cpu_state {
 	struct watched all[NR_WATCHED];
-	uint32_t pid; /* 0: nothing was started, and no file is open */
+	uint32_t pid;	   /* 0: nothing was started, and no file is open */
+	unsigned int turn; /* the thread with the last look at a frequency */
 } state;
+
+/* No files: unknown. */
+static const struct watched none = {
+	.file = {.fd = -1},
+	.place = {.stat = {.fd = -1}, .sched = {.fd = -1}},
+};
+
+/* Without such a file, the thread is watched in vain. */
+static void open_files(struct watched *watched, uint32_t tid)
+{
+	char task[48], path[64];
+
+	log_format(task, sizeof(task), "/proc/self/task/%u", tid);
+	/* /proc may number processes as another namespace does; of the first thread that matters
+	 * not. */
+	log_format(path, sizeof(path), "%s/schedstat", tid == state.pid ? "/proc/self" : task);
+	private_fd_open(&watched->file, path, O_RDONLY, PRIVATE_FD_HIGH);
+	thread_place_open(&watched->place, task);
+}
 
 void thread_cpu_init(void)
 {
 	memset(&state, 0, sizeof(state));
 	for (unsigned int i = 0; i < NR_WATCHED; i++) {
-		state.all[i].file.fd = -1;
+		state.all[i] = none;
 	}
 	state.pid = (uint32_t)getpid();
-	private_fd_open(&state.all[0].file, "/proc/self/schedstat", O_RDONLY, PRIVATE_FD_HIGH);
+	open_files(&state.all[0], state.pid);
 }
 
 static void stop_watching(struct watched *watched)
 {
 	private_fd_close(&watched->file);
-	*watched = (struct watched){.file = {.fd = -1}};
+	thread_place_close(&watched->place);
+	*watched = none;
 }
 
 void thread_cpu_forget(void)
@@ -70,14 +93,10 @@ bool thread_cpu_read(const char *text, uint64_t *cpu_ns, uint64_t *wait_ns)
 	return end != text && *end == ' ';
 }
 
-/* Without such a file, the thread is watched in vain. */
 static struct watched *watch(struct watched *watched, const struct ring_thread *thread)
 {
-	char path[64];
-
-	log_format(path, sizeof(path), "/proc/self/task/%u/schedstat", thread->tid);
 	watched->thread = thread->id;
-	private_fd_open(&watched->file, path, O_RDONLY, PRIVATE_FD_HIGH);
+	open_files(watched, thread->tid);
 	return watched;
 }
 
@@ -134,6 +153,11 @@ static void take(struct watched *watched, uint64_t raw)
 	row->cpu_ns = cpu_ns;
 	row->wait_ns = wait_ns;
 	row->thread = watched->thread;
+	row->known = watched->place.known;
+	row->cpu = watched->place.cpu;
+	row->cpu_khz = watched->place.cpu_khz;
+	row->migrations = watched->place.migrations;
+	row->major_faults = watched->place.major_faults;
 }
 
 void thread_cpu_take(uint64_t raw)
@@ -151,5 +175,23 @@ void thread_cpu_take(uint64_t raw)
 			stop_watching(&state.all[i]);
 		}
 		state.all[i].is_seen = false;
+	}
+}
+
+void thread_cpu_look_at_places(void)
+{
+	unsigned int next = state.turn + 1;
+
+	for (unsigned int i = 0; i < NR_WATCHED && state.pid; i++) {
+		if (state.all[i].thread) {
+			thread_place_look(&state.all[i].place);
+		}
+	}
+	for (unsigned int i = 0; i < NR_WATCHED && state.pid; i++, next++) {
+		if (state.all[next % NR_WATCHED].thread) {
+			state.turn = next % NR_WATCHED;
+			thread_place_look_at_frequency(&state.all[state.turn].place);
+			break;
+		}
 	}
 }

@@ -78,6 +78,22 @@ START_TEST(threads_have_two_times)
 }
 END_TEST
 
+START_TEST(bytes_that_calls_read_are_known_where_storage_is_counted)
+{
+	static const char *const texts[] = {"", "rchar: 5\n", "rchar: 5\nwchar: 1\n",
+		"rchar: x\nread_bytes: 4\n", "rchar: -5\nread_bytes: 4\n", "read_bytes: 4\n",
+		"rchar: 5", "rchar: 5 kB\nread_bytes: 4\n"};
+	uint64_t bytes;
+
+	ck_assert(sample_read_bytes(
+		"rchar: 4292\nwchar: 0\nsyscr: 9\nsyscw: 0\nread_bytes: 4096\n", &bytes));
+	ck_assert_uint_eq(bytes, 4292);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		ck_assert_msg(!sample_read_bytes(texts[i], &bytes), "%s", texts[i]);
+	}
+}
+END_TEST
+
 START_TEST(kinds_of_samples_meet)
 {
 	/* A late waking does not move what comes after it. */
@@ -93,4 +109,5 @@ END_TEST
 
 UNIT_SUITE("sample", cpu_ticks_are_the_first_eight_without_guests, odd_texts_give_nothing,
 	allowed_cpus_are_the_bits_of_the_mask, resident_memory_is_in_kilobytes,
-	threads_have_two_times, kinds_of_samples_meet)
+	threads_have_two_times, bytes_that_calls_read_are_known_where_storage_is_counted,
+	kinds_of_samples_meet)
