@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/budget/placement.h"
 #include "report/model/device_records.h"
 #include "report/model/kernel_class.h"
 #include "report/util/text.h"
@@ -669,6 +670,41 @@ ADVICE_JUDGE(stragglers)
 		buf_printf(&result->evidence, " in which others of %zu ranks wait for this one",
 			nr_ranks);
 	}
+}
+
+/* ---- NUMA ---- */
+
+/* What is on which node says nothing of how much faster the near one is. */
+static void judge_far(const struct advice_rule *rule, const struct advice_facts *facts,
+	bool is_memory, struct advice_result *result)
+{
+	const struct placement placement = placement_of(facts->process);
+	const struct numa_share *share = is_memory ? &placement.pinned : &placement.threads;
+	double far_pct = placement_far_pct(&placement, share);
+
+	if (far_pct < 0) {
+		skip(result, placement.nr_nodes == 1 ? "the host has one NUMA node"
+			     : placement.gpu_node == NUMA_NODE_UNKNOWN
+				     ? "the NUMA node of the GPU is not known"
+				     : "their NUMA nodes are not known");
+		return;
+	}
+	result->verdict = far_pct > rule->threshold ? ADVICE_FINDING : ADVICE_PASSED;
+	result->share = far_pct;
+	result->of = is_memory ? "pages of pinned memory" : "CPU time of these threads";
+	buf_printf(&result->evidence, "%s mostly on NUMA node %d, the GPU is at node %d",
+		is_memory ? "pinned memory is" : "the threads run", share->node,
+		placement.gpu_node);
+}
+
+ADVICE_JUDGE(far_threads)
+{
+	judge_far(rule, facts, false, result);
+}
+
+ADVICE_JUDGE(far_memory)
+{
+	judge_far(rule, facts, true, result);
 }
 
 /* ---- never ---- */

@@ -9,6 +9,7 @@
 #include "report/model/scan.h"
 #include "report/ops/loop.h"
 #include "report/util/buf.h"
+#include "report/util/idmap.h"
 #include "report/util/sort.h"
 
 struct point {
@@ -32,8 +33,14 @@ struct cpu_waits {
 	struct series process_cpu, host_busy, held;
 	uint64_t nr_cpus; /* that the process may run on; 0: unknown */
 	uint64_t limit_milli_cpus;
-	bool has_all_cpus; /* it may run on each CPU of its host */
+	bool has_all_cpus;	    /* it may run on each CPU of its host */
+	struct idmap tasks;	    /* uint64_t of CPU time, by the system's number of a thread */
+	uint64_t first_ns, last_ns; /* of CPU samples */
+	uint64_t nr_busy;	    /* threads that compute; 0: unknown */
 };
+
+/* A thread computes that uses so much of a CPU. */
+#define MIN_BUSY_SHARE 0.05
 
 /* ---- reading ---- */
 
@@ -108,12 +115,35 @@ static void add_sample(struct cpu_waits *waits, const struct batch *b, uint32_t 
 	}
 }
 
+static void add_cpu_sample(struct cpu_waits *waits, const struct batch *b, uint32_t row)
+{
+	uint64_t *cpu_ns = idmap_put(&waits->tasks, (uint32_t)b->col[COL_cpu_sample_task][row]);
+	uint64_t time_ns =
+		clock_map_time(&waits->process->host_clock, b->col[COL_cpu_sample_time][row]);
+
+	*cpu_ns += b->col[COL_cpu_sample_ns][row];
+	waits->first_ns = time_ns < waits->first_ns ? time_ns : waits->first_ns;
+	waits->last_ns = time_ns > waits->last_ns ? time_ns : waits->last_ns;
+}
+
+static void count_busy(struct cpu_waits *waits)
+{
+	for (size_t i = 0; i < waits->tasks.nr; i++) {
+		const uint64_t *cpu_ns = idmap_at(&waits->tasks, i);
+
+		waits->nr_busy += (double)*cpu_ns >=
+				  MIN_BUSY_SHARE * (double)(waits->last_ns - waits->first_ns);
+	}
+}
+
 static void on_batch(void *context, struct process *process, const struct batch *b)
 {
 	(void)process;
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		if (b->table == GPROF_TABLE_thread_cpu) {
 			add_thread(context, b, i);
+		} else if (b->table == GPROF_TABLE_cpu_sample) {
+			add_cpu_sample(context, b, i);
 		} else {
 			add_sample(context, b, i);
 		}
@@ -127,6 +157,10 @@ static const struct scan_want wants[] = {
 		0},
 	{GPROF_TABLE_sample,
 		COL_BIT(COL_sample_time) | COL_BIT(COL_sample_value) | COL_BIT(COL_sample_metric),
+		0},
+	{GPROF_TABLE_cpu_sample,
+		COL_BIT(COL_cpu_sample_time) | COL_BIT(COL_cpu_sample_ns) |
+			COL_BIT(COL_cpu_sample_task),
 		0},
 };
 
@@ -176,10 +210,14 @@ struct cpu_waits *cpu_waits_create(struct process *process)
 	}
 	waits = mem_zeroed(1, sizeof(*waits));
 	waits->process = process;
+	waits->first_ns = UINT64_MAX;
+	idmap_init(&waits->tasks, sizeof(uint64_t));
 	scan_run(&process, 1, &(const struct scan){&scan_view, waits}, 1);
 	waits->has_all_cpus =
 		waits->nr_cpus == strtoull(process_fact(process, "host.cpus", "0"), NULL, 10);
 	leave_threads(waits);
+	count_busy(waits);
+	idmap_fini(&waits->tasks);
 	return waits;
 }
 
@@ -238,6 +276,8 @@ struct cpu_wait cpu_waits_between(const struct cpu_waits *waits, uint64_t begin_
 		most_ns -= process_ns / (double)waits->nr_cpus;
 	}
 	return (struct cpu_wait){.ns = whole(ns < most_ns ? ns : most_ns),
+		.nr_threads = waits->nr_busy,
+		.nr_cpus = waits->nr_cpus,
 		.own_ns = whole(process_ns - threads_ns),
 		.process_ns = whole(process_ns),
 		.others_ns = waits->has_all_cpus
@@ -277,6 +317,8 @@ struct cpu_times cpu_waits_times(const struct cpu_waits *waits)
 void cpu_wait_add(struct cpu_wait *sum, const struct cpu_wait *more)
 {
 	sum->ns += more->ns;
+	sum->nr_threads = more->nr_threads > sum->nr_threads ? more->nr_threads : sum->nr_threads;
+	lower(&sum->nr_cpus, more->nr_cpus);
 	sum->own_ns += more->own_ns;
 	sum->process_ns += more->process_ns;
 	sum->others_ns += more->others_ns;

@@ -21,6 +21,8 @@ struct cpu_wait {
 	 * on: where its own threads fill them, fewer threads would not do more.
 	 */
 	uint64_t ns;
+	uint64_t nr_threads; /* of the process that compute, by CPU samples; 0: unknown */
+	uint64_t nr_cpus;    /* that the process may run on; 0: unknown */
 	uint64_t own_ns;     /* CPU time of the other threads of the process */
 	uint64_t process_ns; /* CPU time of all its threads */
 	uint64_t others_ns;  /* CPU time of other processes; 0: unknown, it may not use all CPUs */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/analysis/view.h"
+#include "report/budget/placement.h"
 #include "report/host/os_threads.h"
 #include "report/model/os_files.h"
 #include "report/model/os_kind.h"
@@ -158,6 +159,27 @@ static struct io_row io_row(const struct io_view *view, size_t i)
 		.kind = os_kind_name(row->kind)};
 }
 
+/* The kernel counts that for a process, and not for a file. */
+static void note_storage(const struct view_input *input, struct table *table)
+{
+	uint64_t bytes = 0, storage_bytes = 0;
+
+	for (size_t i = 0; i < input->nr_processes; i++) {
+		const struct placement placement = placement_of(input->processes[i]);
+
+		if (placement.has_reads) {
+			bytes += placement.read_bytes;
+			storage_bytes += placement.storage_bytes;
+		}
+	}
+	if (storage_bytes) {
+		table_note(table,
+			"Storage delivered %.1f MB, by page cache misses of all files; all calls "
+			"read %.1f MB. View data-loading has both by process.",
+			(double)storage_bytes / 1e6, (double)bytes / 1e6);
+	}
+}
+
 static void fill_table(void *state, struct table *table)
 {
 	struct io_view *view = state;
@@ -179,6 +201,7 @@ static void fill_table(void *state, struct table *table)
 		table_note(table,
 			"Calls below GPROF_OS_MIN_NS are in view os-runtime alone. Memory "
 			"maps, io_uring and page faults are not recorded.");
+		note_storage(&view->input, table);
 	}
 }
 

@@ -2,6 +2,9 @@
 /* A line or a call says more than what workers do in general, so it stands in place of that. */
 #include "report/verdict/loader_text.h"
 
+#include <inttypes.h>
+
+#include "report/advice/advice.h"
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
 #include "report/verdict/wait_text.h"
@@ -105,6 +108,12 @@ void loader_text_add_work(
 	if (!workers->most.what || workers->work == LOADER_LACKS_CPUS) {
 		buf_printf(out, ", which %s %.0f %% of the time", works[workers->work].what,
 			workers->share_pct);
+		if (workers->work == LOADER_LACKS_CPUS && workers->nr > workers->nr_cpus &&
+			workers->nr_cpus) {
+			buf_printf(out, " (%" PRIu64 " of them, ", workers->nr);
+			advice_add_count(out, workers->nr_cpus, "CPU");
+			buf_text(out, ")");
+		}
 		return;
 	}
 	if (workers->most.what == LOADER_MOST_WAIT && !workers->most.wait.object) {
@@ -116,9 +125,15 @@ void loader_text_add_work(
 	}
 }
 
-/* Faster storage is one of several remedies for what is named, and its sentence is long. */
+/*
+ * Faster storage is one of several remedies for what is named, and its sentence is long, unless it
+ * is known that storage delivers what they read.
+ */
 const char *loader_text_change(const struct loader_workers *workers)
 {
+	if (loader_workers_wait_for_storage(workers)) {
+		return "faster storage";
+	}
 	return workers->most.what == LOADER_MOST_CALL || workers->most.what == LOADER_MOST_WAIT
 		       ? "more of them"
 		       : works[workers->work].change;

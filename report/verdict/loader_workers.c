@@ -349,6 +349,34 @@ static double find_wait(const struct headline *headline, const struct cpu_times 
 	return has_samples ? 100 * sums.ns / (double)times->all_ns : -1;
 }
 
+/* ---- what they read ---- */
+
+static void find_reads(const struct headline *headline, struct loader_workers *workers)
+{
+	int64_t nr;
+
+	for (size_t i = 0; i < headline->nr_processes; i++) {
+		if (is_worker(&headline->processes[i], &nr)) {
+			storage_reads_add(&workers->reads, headline->processes[i].process);
+		}
+	}
+}
+
+static bool is_read(unsigned int kind)
+{
+	return kind == GPROF_OS_READ || kind == GPROF_OS_FAULT;
+}
+
+bool loader_workers_wait_for_storage(const struct loader_workers *workers)
+{
+	unsigned int kind = workers->most.what == LOADER_MOST_WAIT ? workers->most.wait.kind
+			    : workers->most.what == LOADER_MOST_CALL
+				    ? os_kind_of(os_files_function(workers->most.name))
+				    : GPROF_OS_UNKNOWN;
+
+	return is_read(kind) && storage_reads_miss(&workers->reads);
+}
+
 /* ---- all ---- */
 
 /* Workers that neither compute nor lack a CPU for most of the time. */
@@ -382,11 +410,13 @@ struct loader_workers loader_workers_of(
 	double cpu_pct = 100 * (double)sum.cpu_ns / (double)sum.all_ns;
 	double wait_pct = 100 * (double)sum.wait_ns / (double)sum.all_ns;
 	struct loader_workers workers = {LOADER_WORK_UNKNOWN, .nr = (uint64_t)nr_workers,
-		.nr_most = most_workers(figures, &sum), .share_pct = 100 - cpu_pct - wait_pct};
+		.nr_cpus = sum.nr_cpus, .nr_most = most_workers(figures, &sum),
+		.share_pct = 100 - cpu_pct - wait_pct};
 
 	if (!sum.all_ns || figures->loaders != OP_LOADER_WORKERS) {
 		return workers;
 	}
+	find_reads(headline, &workers);
 	if (wait_pct >= MIN_LACKING_PCT) {
 		workers.work = LOADER_LACKS_CPUS;
 		workers.share_pct = wait_pct;

@@ -9,6 +9,7 @@
 #include "report/analysis/headline.h"
 #include "report/budget/code_samples.h"
 #include "report/budget/loader_stage.h"
+#include "report/verdict/storage_reads.h"
 
 enum loader_work {
 	LOADER_WORK_UNKNOWN, /* the loop loads itself, there are no samples, or no clear answer */
@@ -31,6 +32,7 @@ enum loader_most {
 struct loader_workers {
 	enum loader_work work;
 	uint64_t nr;	  /* of a loader */
+	uint64_t nr_cpus; /* that these may use; 0: unknown */
 	uint64_t nr_most; /* that find a CPU each, beside those of the other loops on the host */
 	double share_pct; /* of the workers' time */
 	/* The line or call that takes most of their time. */
@@ -43,7 +45,11 @@ struct loader_workers {
 		double share_pct;	    /* its part of the workers' time */
 		double bytes_per_s;	    /* the rate of a LOADER_MOST_CALL */
 	} most;
+	struct storage_reads reads; /* of all workers */
 };
+
+/* Are workers in what takes most of their time because storage delivers what they read? */
+bool loader_workers_wait_for_storage(const struct loader_workers *workers);
 
 /*
  * How many workers a loader needs so that the loop does not wait, if batches come as fast as they

@@ -634,6 +634,16 @@ static void add_compilation(struct verdict *verdict)
 	}
 }
 
+bool verdict_is_crowded(const struct verdict *verdict)
+{
+	const struct cpu_wait *wait = &verdict->figures.cpu_wait;
+	double cpus_ns = (double)wait->nr_cpus * (double)verdict->figures.parts_ns;
+
+	return wait->nr_cpus && wait->nr_threads > wait->nr_cpus &&
+	       (wait->others_ns ? wait->own_ns > wait->others_ns
+				: 2 * (double)wait->process_ns > cpus_ns);
+}
+
 /*
  * Adds waits for a CPU. They lie within the time in which the host, and no GPU, is at work, and are
  * part of what other causes cost.
@@ -649,6 +659,7 @@ static void add_cpu(struct verdict *verdict)
 	add_finding(verdict, (struct verdict_finding){.cause = VERDICT_CPU,
 				     .reach_ns = ns,
 				     .saved_ns = ns,
+				     .is_capped = verdict_is_crowded(verdict),
 				     .step_ns = share_step_ns(verdict)});
 }
 
@@ -687,13 +698,17 @@ static void put_first(struct verdict *verdict, enum verdict_cause cause, double 
 		.cause = cause, .reach_ns = reach_ns, .saved_ns = -1, .step_ns = step_ns(verdict)};
 }
 
-/* Where a loop lacks a CPU, all that the host does takes longer: that comes before its causes. */
+/*
+ * Where a loop lacks a CPU, all that the host does takes longer: that comes before its causes. What
+ * threads of its own take from it, it may need.
+ */
 static void raise_cpu(struct verdict *verdict)
 {
 	for (size_t i = 1; i < verdict->nr; i++) {
 		const struct verdict_finding finding = verdict->findings[i];
 
-		if (finding.cause == VERDICT_CPU && verdict_share_pct(&finding) >= MUCH_CPU_PCT) {
+		if (finding.cause == VERDICT_CPU && !finding.is_capped &&
+			verdict_share_pct(&finding) >= MUCH_CPU_PCT) {
 			memmove(verdict->findings + 1, verdict->findings,
 				i * sizeof(*verdict->findings));
 			verdict->findings[0] = finding;

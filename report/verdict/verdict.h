@@ -41,7 +41,7 @@ struct verdict_finding {
 	double reach_ns;
 	double saved_ns; /* at most reach_ns; below 0: unknown */
 	double step_ns;	 /* what it is a share of: the step of the job, or the recording */
-	bool is_capped;	 /* the replay predicts more than the reach */
+	bool is_capped;	 /* the replay predicts more than the reach, or the change may save less */
 };
 
 /* The state of view_advice: who wants the verdict beside other views runs that view with them. */
@@ -84,6 +84,9 @@ void verdict_find(struct verdict *verdict);
 
 /* Returns a mean of the steps that count, of a sum over them. */
 double verdict_per_step(const struct verdict *verdict, double ns);
+
+/* Do more threads of the loop's own process compute than it has CPUs, and use most of these? */
+bool verdict_is_crowded(const struct verdict *verdict);
 
 /* Returns what the finding saves, or costs where that is unknown, of step_ns in percent. */
 double verdict_share_pct(const struct verdict_finding *finding);

@@ -94,8 +94,8 @@ static void add_change(const struct verdict *verdict, const struct verdict_findi
 		 * It may be more, since what follows a wait is slower, too, and less, if the loop
 		 * needs what the others make.
 		 */
-		finding->cause == VERDICT_GIL	? "can save"
-		: finding->cause == VERDICT_CPU ? "can save"
+		finding->cause == VERDICT_GIL			       ? "can save"
+		: finding->cause == VERDICT_CPU && !finding->is_capped ? "can save"
 		: finding->saved_ns < 0 || finding->is_capped || has_loader_work(verdict, finding)
 			? "can save at most"
 			: "would save");
@@ -411,12 +411,17 @@ static const char *os_change(const struct code_words *words, const struct cost_p
 }
 
 /* What keeps the loop from a CPU: a limit of its container, or whatever uses most CPU time. */
-enum cpu_user { CPU_LIMIT, CPU_THREADS, CPU_PROCESSES, CPU_UNKNOWN };
+enum cpu_user { CPU_LIMIT, CPU_CROWD, CPU_THREADS, CPU_PROCESSES, CPU_UNKNOWN };
 
-static enum cpu_user cpu_user_of(const struct cpu_wait *wait)
+static enum cpu_user cpu_user_of(const struct verdict *verdict)
 {
+	const struct cpu_wait *wait = &verdict->figures.cpu_wait;
+
 	if (wait->limit_milli_cpus && wait->held_ns >= MIN_HELD_SHARE * (double)wait->ns) {
 		return CPU_LIMIT;
+	}
+	if (verdict_is_crowded(verdict)) {
+		return CPU_CROWD;
 	}
 	if (!wait->others_ns) {
 		return CPU_UNKNOWN;
@@ -430,12 +435,15 @@ static void add_cpu(const struct verdict *verdict, struct buf *out)
 		[CPU_PROCESSES] = ", which other processes use",
 		[CPU_UNKNOWN] = ", which other threads or processes use"};
 	const struct cpu_wait *wait = &verdict->figures.cpu_wait;
-	enum cpu_user user = cpu_user_of(wait);
+	enum cpu_user user = cpu_user_of(verdict);
 
 	buf_printf(out, "The %s waits for a CPU", verdict->figures.has_gpu ? "host" : "loop");
 	if (user == CPU_LIMIT) {
 		buf_printf(out, ": its container (cgroup) may use %g of them",
 			(double)wait->limit_milli_cpus / 1000);
+	} else if (user == CPU_CROWD) {
+		buf_printf(out, ": %" PRIu64 " threads of its process share %" PRIu64 " of them",
+			wait->nr_threads, wait->nr_cpus);
 	} else {
 		buf_text(out, users[user]);
 	}
@@ -445,10 +453,11 @@ static const char *cpu_change(const struct verdict *verdict)
 {
 	const struct cpu_wait *wait = &verdict->figures.cpu_wait;
 
-	switch (cpu_user_of(wait)) {
+	switch (cpu_user_of(verdict)) {
 	case CPU_LIMIT:
 		return 2 * wait->own_ns > wait->process_ns ? "a higher limit or fewer threads"
 							   : "a higher limit";
+	case CPU_CROWD:
 	case CPU_THREADS:
 		return "fewer threads (OMP_NUM_THREADS)";
 	default:
@@ -662,13 +671,35 @@ static void add_cpu_use(const struct verdict *verdict, struct buf *out)
 	const struct cpu_wait *wait = &verdict->figures.cpu_wait;
 	double all_ns = (double)verdict->figures.parts_ns;
 
-	if (cpu_user_of(wait) != CPU_LIMIT && wait->others_ns && all_ns > 0) {
+	if (cpu_user_of(verdict) != CPU_LIMIT && wait->others_ns && all_ns > 0) {
 		buf_printf(out, "CPUs in use: %.1f by other processes, %.1f by this one",
 			(double)wait->others_ns / all_ns, (double)wait->process_ns / all_ns);
 	}
 }
 
-void verdict_add_places(
+/* Without workers the loop reads, also where its waits are no loader's. */
+static void add_reads(
+	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
+{
+	struct storage_reads reads;
+
+	if (has_loader_work(verdict, finding)) {
+		storage_reads_add_text(&verdict->workers.reads, "the workers read", out);
+		return;
+	}
+	if (finding->cause != VERDICT_LOADER) {
+		const struct code_words words = code_words_of(verdict, finding);
+		unsigned int kind = words.waits.sums.top[0].key.kind;
+
+		if (!words.waits.has_place || (kind != GPROF_OS_READ && kind != GPROF_OS_FAULT)) {
+			return;
+		}
+	}
+	reads = storage_reads_of_loops(&verdict->headline);
+	storage_reads_add_text(&reads, "the process reads", out);
+}
+
+static void add_places(
 	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
 {
 	if (finding->cause == VERDICT_KERNELS || finding->cause == VERDICT_OPERATORS) {
@@ -689,5 +720,15 @@ void verdict_add_places(
 	} else if (cost_places_has(finding->cause)) {
 		cost_places_add(verdict, finding, finding->cause, out);
 		add_wait_places(verdict, finding, out);
+	}
+}
+
+void verdict_add_places(
+	const struct verdict *verdict, const struct verdict_finding *finding, struct buf *out)
+{
+	add_places(verdict, finding, out);
+	if (finding->cause == VERDICT_LOADER || finding->cause == VERDICT_OS ||
+		finding->cause == VERDICT_USER) {
+		add_reads(verdict, finding, out);
 	}
 }

@@ -10,6 +10,7 @@
 #include "report/ops/counted_steps.h"
 #include "report/stats/min_max_sum.h"
 #include "report/analysis/view.h"
+#include "report/budget/placement.h"
 
 struct row {
 	struct min_max_sum waits; /* ns */
@@ -18,6 +19,7 @@ struct row {
 	uint64_t op_ns;	 /* of operators outside of others and of the loader's __next__ */
 	uint64_t cpu_ns; /* by samples */
 	bool has_cpu, has_loop;
+	struct placement placement;
 };
 
 struct data_loading_view {
@@ -146,7 +148,9 @@ static void add_rows(const struct data_loading_view *view, struct table *table)
 		if (!is_loop && !is_child && number < 0) {
 			continue;
 		}
-		shown = (struct shown_row){.row = view->rows[i],
+		view->rows[i].placement = placement_of(all[i]);
+		shown = (struct shown_row){
+			.row = view->rows[i],
 			.pid = all[i]->pid,
 			.parent = !is_loop && is_child ? all[members[i].parent]->pid : UINT64_MAX,
 			.role = is_loop	      ? "loop"
@@ -154,13 +158,27 @@ static void add_rows(const struct data_loading_view *view, struct table *table)
 					      : "started by the loop",
 			.worker = number >= 0 ? number : -1,
 			.span_ns = span_ns,
-			.busy_whole_ns = is_loop ? 0 : span_ns};
+			.busy_whole_ns = is_loop ? 0 : span_ns,
+		};
 		if (!is_loop) {
 			shown.row.waits.nr = shown.row.step_ticks = 0;
 		}
 		table_add(table, &shown);
 	}
 	free(members);
+}
+
+/* What no process has takes no room. */
+static void hide_unknown(const struct data_loading_view *view, struct table *table)
+{
+	bool has_reads = false;
+
+	for (size_t i = 0; i < view->input.nr_processes; i++) {
+		has_reads |= view->rows[i].placement.has_reads;
+	}
+	table_set_wide(table, "read_bytes", !has_reads);
+	table_set_wide(table, "storage_bytes", !has_reads);
+	table_set_wide(table, "storage_rate", !has_reads);
 }
 
 static const struct table_column columns[] = {
@@ -184,6 +202,19 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("operators_ns", "Operators", TABLE_TIME, .is_minor = true,
 		.help = "time in operators of all threads, without waits",
 		TABLE_MEMBER(shown_row, row.op_ns)),
+	TABLE_COLUMN("read_bytes", "Read", TABLE_SIZE, .is_minor = true,
+		.help = "by calls of all threads, from files, pipes and others, also of the "
+			"processes that "
+			"it waited for; of a loop: in its steps",
+		TABLE_IF(shown_row, row.placement.read_bytes, row.placement.has_reads)),
+	TABLE_COLUMN("storage_bytes", "From storage", TABLE_SIZE, .is_minor = true,
+		.help = "that storage had to deliver (page cache misses), also for page faults; "
+			"FUSE "
+			"and some other file systems do not count here",
+		TABLE_IF(shown_row, row.placement.storage_bytes, row.placement.has_reads)),
+	TABLE_COLUMN("storage_rate", "Storage rate", TABLE_RATE, .is_minor = true,
+		.help = "bytes from storage by that time",
+		TABLE_PER_SECOND(shown_row, row.placement.storage_bytes, row.placement.read_ns)),
 	TABLE_COLUMN("batches", "Batches", TABLE_COUNT, .help = "batches that the loop received",
 		TABLE_IF(shown_row, row.waits.nr, row.has_loop)),
 	TABLE_COLUMN("wait_ns", "Waiting", TABLE_TIME, .help = "time in __next__ of the loader",
@@ -207,6 +238,7 @@ static void fill_table(void *state, struct table *table)
 	struct data_loading_view *view = state;
 
 	add_rows(view, table);
+	hide_unknown(view, table);
 	if (view->has_uncounted) {
 		table_note(table, "Waiting and batches are of all steps, the share of those that "
 				  "count; see `help headline`.");

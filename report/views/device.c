@@ -12,6 +12,7 @@
 #include "report/util/idset.h"
 #include "report/model/kernel_class.h"
 #include "report/analysis/view.h"
+#include "report/budget/placement.h"
 
 #define NONE UINT32_MAX
 
@@ -215,8 +216,24 @@ static void end(void *context, struct process *process)
 struct shown_row {
 	struct device_row row;
 	uint64_t nr_events, span_ns, idle_ns, overlap_ns;
+	uint64_t node;
+	struct numa_share threads, pinned, memory; /* nothing, where the host has one node */
 	uint32_t name;
 };
+
+/* Only of the one node of all GPUs of the process is known what is near. */
+static void set_placement(struct shown_row *shown)
+{
+	const struct placement placement = placement_of(shown->row.process);
+	int32_t node = numa_device_node(shown->row.process, shown->row.device);
+
+	shown->node = node == NUMA_NODE_UNKNOWN ? UINT64_MAX : (uint64_t)node;
+	if (placement.nr_nodes > 1 && node != NUMA_NODE_UNKNOWN && node == placement.gpu_node) {
+		shown->threads = placement.threads;
+		shown->pinned = placement.pinned;
+		shown->memory = placement.memory;
+	}
+}
 
 static void add_device(const struct device_row *row, bool has_lost, struct table *table)
 {
@@ -238,6 +255,7 @@ static void add_device(const struct device_row *row, bool has_lost, struct table
 	/* NONE: the stream does not say which it was. */
 	shown.name =
 		row->device != NONE ? process_device_name(row->process, row->device) : UINT32_MAX;
+	set_placement(&shown);
 	table_add(table, &shown);
 }
 
@@ -274,6 +292,20 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("kernels_overlap_ns", "Kernels overlap", TABLE_TIME, .is_wide_only = true,
 		.help = "computing and communication kernels at once",
 		TABLE_MEMBER(shown_row, overlap_ns)),
+	TABLE_COLUMN("node", "NUMA node", TABLE_ID, .is_wide_only = true,
+		.help = "of the host, to which the GPU is attached", TABLE_MEMBER(shown_row, node)),
+	TABLE_COLUMN("threads_near_pct", "% of CPU time at node", TABLE_PERCENT,
+		.is_wide_only = true,
+		.help = "CPU time on the GPU's NUMA node of the process's first thread and of "
+			"those "
+			"that launch; n/a where the host has one node",
+		TABLE_SHARE(shown_row, threads.near, threads.all)),
+	TABLE_COLUMN("pinned_near_pct", "% of pinned pages at node", TABLE_PERCENT,
+		.is_wide_only = true, .help = "of the pages of pinned memory that were looked at",
+		TABLE_SHARE(shown_row, pinned.near, pinned.all)),
+	TABLE_COLUMN("memory_near_pct", "% of pages at node", TABLE_PERCENT, .is_wide_only = true,
+		.help = "of the pages of the process's memory that were looked at",
+		TABLE_SHARE(shown_row, memory.near, memory.all)),
 	TABLE_COLUMN("name", "Name", TABLE_NAME, TABLE_MEMBER(shown_row, name)),
 };
 

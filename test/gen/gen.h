@@ -132,6 +132,9 @@ void gen_os(struct gen *gen);
 /* Steps without a GPU whose loop waits for a CPU; see gen_cpu_wait.c. */
 void gen_cpu_wait(struct gen *gen);
 
+/* Steps of a process far from its GPU, that reads from storage; see gen_placement.c. */
+void gen_placement(struct gen *gen);
+
 /* Steps whose GPU waits for a loop that waits itself; see gen_wait.c. */
 void gen_wait(struct gen *gen);
 

@@ -155,6 +155,9 @@ golden v2/measured_early.views "$report" --view headline,findings,stragglers,bud
 golden v2/measured.sum "$report" "$work/measured.sum"
 golden v2/cpu-wait.views "$report" --view headline,findings,cpu-waits,budget v2/cpu-wait.gprof
 golden v2/cpu-wait.json "$report" --view findings,cpu-waits --format json v2/cpu-wait.gprof
+golden v2/placement.views "$report" --wide --view headline,findings,advice,cpu-waits,device,data-loading,utilization v2/placement.gprof
+golden v2/placement.json "$report" --view cpu-waits,device,data-loading --format json v2/placement.gprof
+golden v2/placement.sql "$report" sql --format csv "SELECT cpu, cpu_khz, migrations, major_faults, known FROM thread_cpu UNION ALL SELECT metric, device, value, 0, 0 FROM sample" v2/placement.gprof
 golden v2/wait.views "$report" --view headline,findings,wait-lines,budget v2/wait.gprof
 golden v2/wait.json "$report" --view findings,wait-lines --format json v2/wait.gprof
 golden v2/wait.sql "$report" sql --format csv "SELECT kind, syscall, object, python_stack, name, count(*), sum(ns), min(time_ns), min(step), max(step) FROM wait_sample GROUP BY 1, 2, 3, 4, 5" v2/wait.gprof

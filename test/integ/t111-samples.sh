@@ -43,7 +43,7 @@ ok grep -qE '^CPU\(System\) +[0-9]+\.[0-9]+ *$' "$T/tables"
 # An export names each metric, with its unit at the end.
 "$REPORT" export --format jsonl -o "$T/export" "$GPROF_DIR" 2>/dev/null
 find "$T/export" -path '*/sample/*' -type f -exec cat {} + | jq -r .metric | sort -u >"$T/metrics"
-is 0 "$(grep -cvE '_(ns|bytes|percent|mw|mj|per_s|mhz|c|threads|switches|preemptions|faults|cpus|reasons)$' "$T/metrics")" "metrics without a unit"
+is 0 "$(grep -cvE '_(ns|bytes|percent|mw|mj|per_s|mhz|c|threads|switches|preemptions|faults|cpus|pages|reasons)$' "$T/metrics")" "metrics without a unit"
 is 5 "$(grep -c '^host_cpu_\(user\|system\|iowait\|busy\|all\)_ns$' "$T/metrics")" "metrics of the host"
 GPROF_SCHEDULE=2-3 run "$B/integ/s_loop" 6 2 call sleep=100
 summary utilization

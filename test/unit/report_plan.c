@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test/unit/report_plan.h"
 
+#include <stdio.h>
 #include <stddef.h>
 
 #include "report/model/api.h"
@@ -258,12 +259,59 @@ static void add_step(struct gen *gen, struct ids *ids, const struct plan *plan, 
 	}
 }
 
+static void add_thread_times(struct gen *gen, uint64_t time, uint64_t cpu_ns, uint32_t cpu)
+{
+	struct gprof_row_thread_cpu *row = gen_row(gen, GPROF_TABLE_thread_cpu);
+
+	row->time = time;
+	row->cpu_ns = cpu_ns;
+	row->thread = 1;
+	row->cpu = cpu;
+	row->known = GPROF_THREAD_CPU_KNOWN;
+}
+
+static void add_pinned_pages(struct gen *gen, uint8_t node, uint64_t pages)
+{
+	struct gprof_row_sample *row = gen_row(gen, GPROF_TABLE_sample);
+
+	row->time = 1000;
+	row->value = pages;
+	row->metric = GPROF_METRIC_PROCESS_PINNED_NODE_PAGES;
+	row->device = node;
+}
+
+/* Each node has a CPU of its number. */
+static void add_numa(struct gen *gen, const struct plan *plan)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", plan->numa.nr_nodes);
+	gen_info(gen, "host.numa_nodes", number);
+	gen_info(gen, "host.numa_node.0", "0");
+	gen_info(gen, "host.numa_node.1", "1");
+	if (!plan->numa.lacks_gpu) {
+		add_attribute(gen, "numa_node", 1);
+	}
+	if (plan->numa.threads) {
+		add_thread_times(gen, 1000, 5000, 1);
+		add_thread_times(gen, 2000, 5000 + plan->numa.threads, 0);
+		add_thread_times(gen, 3000, 6000, 1);
+	}
+	if (plan->numa.pages) {
+		add_pinned_pages(gen, 0, plan->numa.pages);
+		add_pinned_pages(gen, 1, 1000 - plan->numa.pages);
+	}
+}
+
 const char *plan_write(const struct plan *plan, const char *name)
 {
 	const char *path = streams_path(name);
 	struct gen *gen = gen_open(path);
 	struct ids ids = add_names(gen, plan);
 
+	if (plan->numa.nr_nodes) {
+		add_numa(gen, plan);
+	}
 	for (uint32_t i = 0; i <= PLAN_STEPS; i++) {
 		if (!plan->has_no_steps) {
 			add_begin(gen, i);

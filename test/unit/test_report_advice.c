@@ -183,6 +183,13 @@ static const struct rule_case {
 		{.call = {"cuModuleLoadData", 9000, true}}, NULL},
 	{"lazy-loading", {.call = {"cuModuleLoadData", 9000, false}},
 		{.call = {"cuModuleLoadData", 9000, false}, .has_no_steps = true}, "not judged"},
+	{"far-threads", {.numa = {2, .threads = 501}}, {.numa = {2, .threads = 500}}, NULL},
+	{"far-threads", {.numa = {2, .threads = 501}}, {.numa = {1, .threads = 501}}, "not judged"},
+	{"far-threads", {.numa = {2, .threads = 501}},
+		{.numa = {2, .threads = 501, .lacks_gpu = true}}, "not judged"},
+	{"far-threads", {.numa = {2, .threads = 501}}, {.numa = {2, .pages = 900}}, "not judged"},
+	{"far-memory", {.numa = {2, .pages = 501}}, {.numa = {2, .pages = 500}}, NULL},
+	{"far-memory", {.numa = {2, .pages = 501}}, {.numa = {2, .threads = 900}}, "not judged"},
 	{"allocator-thrash", {.call = {"cudaFree", 1001, false}},
 		{.call = {"cudaFree", 1000, false}}, NULL},
 	{"allocator-thrash", {.call = {"cudaMalloc", 1001, false}},
@@ -273,7 +280,7 @@ START_TEST(every_rule_has_a_test_and_a_row)
 		ck_assert_msg(is_tested, "%s", name);
 		ck_assert_str_ne(verdict_of(table, name), "finding");
 	}
-	ck_assert_ptr_nonnull(strstr(table->note, "0 of 27 rules apply"));
+	ck_assert_ptr_nonnull(strstr(table->note, "0 of 29 rules apply"));
 	table_destroy(table);
 }
 END_TEST

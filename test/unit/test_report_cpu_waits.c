@@ -15,6 +15,7 @@ struct rises {
 	uint32_t waits, second_waits, process_cpu, host_busy;
 	uint32_t allowed, limit; /* CPUs; limit 0: none */
 	uint32_t held;		 /* by the limit */
+	uint32_t threads;	 /* that compute, by CPU samples */
 	bool has_launches;	 /* instead of operators */
 };
 
@@ -49,6 +50,13 @@ static void samples(struct made *made, uint64_t at, uint64_t number, const struc
 	if (rises->limit) {
 		sample(made, at, GPROF_METRIC_CGROUP_LIMIT_MILLI_CPUS, rises->limit * 1000ull);
 		sample(made, at, GPROF_METRIC_CGROUP_THROTTLED_NS, number * rises->held * MS);
+	}
+	for (uint32_t i = 0; i < rises->threads; i++) {
+		struct gprof_row_cpu_sample *row = gen_row(made->gen, GPROF_TABLE_cpu_sample);
+
+		row->time = at + i;
+		row->ns = 30 * MS;
+		row->task = FIRST_TID + i;
 	}
 	sample(made, at, GPROF_METRIC_HOST_CPU_BUSY_NS, number * rises->host_busy * MS);
 }
@@ -139,6 +147,33 @@ START_TEST(own_threads_that_fill_the_cpus_are_no_finding)
 }
 END_TEST
 
+/* The loop may need what they make, so what the process leaves of its CPUs is a bound. */
+START_TEST(more_own_threads_than_cpus_are_named)
+{
+	struct rises rises = {
+		.waits = 60, .process_cpu = 300, .host_busy = 310, .allowed = 4, .threads = 6};
+	char *sentence = NULL;
+
+	ck_assert_int_eq(saved_us("crowd.gprof", rises, &sentence), 2500);
+	has(sentence, "The loop waits for a CPU: 6 threads of its process share 4 of them; fewer "
+		      "threads (OMP_NUM_THREADS) can save at most 2.500 ms per step (25.0 %)");
+	rises.threads = 4; /* each has one */
+	saved_us("fit.gprof", rises, &sentence);
+	has(sentence, "which other threads use");
+	rises.threads = 6;
+	rises.process_cpu = 400; /* they do as much as they can */
+	ck_assert_int_eq(saved_us("full6.gprof", rises, NULL), 0);
+	/* On some of the CPUs of a host its own use tells. */
+	rises.allowed = 3;
+	rises.process_cpu = 210;
+	saved_us("part6.gprof", rises, &sentence);
+	has(sentence, "6 threads of its process share 3 of them");
+	rises.process_cpu = 100;
+	saved_us("others6.gprof", rises, &sentence);
+	has(sentence, "which other threads or processes use");
+}
+END_TEST
+
 /* The limit of a container holds threads back although CPUs are free. */
 START_TEST(a_limit_that_holds_the_loop_back_is_named)
 {
@@ -191,5 +226,5 @@ END_TEST
 
 UNIT_SUITE("report/cpu_waits", waits_of_the_loop_can_be_saved,
 	waits_of_others_do_not_count_without_a_gpu, own_threads_that_fill_the_cpus_are_no_finding,
-	a_limit_that_holds_the_loop_back_is_named, a_part_of_the_cpus_does_not_show_who_uses_it,
-	waits_beside_a_gpu_count_while_it_is_idle)
+	more_own_threads_than_cpus_are_named, a_limit_that_holds_the_loop_back_is_named,
+	a_part_of_the_cpus_does_not_show_who_uses_it, waits_beside_a_gpu_count_while_it_is_idle)
