@@ -160,7 +160,7 @@ saves_stage()
 		return
 	fi
 	saved=$("$REPORT" summary --view findings --format json --steps 4-10 "$T/stages" 2>/dev/null |
-		jq -r '.findings.rows[] | select(.cause == "loader").places' | sed -n 's/.*without that a step takes up to \(.*\) ms less$/\1/p')
+		jq -r '.findings.rows[] | select(.cause == "loader").places' | sed -n 's/.*without that a step takes up to \([0-9.]*\) ms less.*/\1/p')
 	is_near "$(jq -n "${saved:-0} * 1000000")" $(($(of stages 1) - $(of fetched 1))) "stages: what a stage costs"
 }
 
