@@ -27,6 +27,7 @@
 #include "collector/exit_message.h"
 #include "collector/ring/os_counts.h"
 #include "collector/sample/cpu_sample.h"
+#include "collector/sample/launch_stack.h"
 #include "collector/sample/nvml.h"
 #include "collector/sample/sample.h"
 #include "collector/startup.h"
@@ -544,6 +545,7 @@ static void begin_child(void)
 	stream_forget();
 	sample_forget();
 	cpu_sample_forget();
+	launch_stack_forget();
 	calls_forget();
 	atomic_store(&state.is_attached, false);
 	atomic_store(&state.wants_attach, false);

@@ -36,6 +36,7 @@
 #include "collector/ring_to_rows.h"
 #include "collector/sample/call_site.h"
 #include "collector/sample/cpu_sample.h"
+#include "collector/sample/launch_stack.h"
 #include "collector/sample/sample.h"
 #include "collector/startup.h"
 #include "collector/step/control.h"
@@ -394,6 +395,7 @@ static uint32_t next_timeout_ms(void)
 	uint64_t due = drain.flushed_ns + (uint64_t)drain.flush_ms * MS_NS;
 	uint64_t step = drain.stepped_ns + (uint64_t)step_interval_ms() * MS_NS;
 	uint64_t sample = sample_due_ns(), cpu_sample = cpu_sample_due_ns();
+	uint64_t stack = launch_stack_due_ns();
 
 	if (thread_has_main_left()) {
 		return LONELY_MS;
@@ -401,6 +403,7 @@ static uint32_t next_timeout_ms(void)
 	due = step_interval_ms() && step < due ? step : due;
 	due = sample < due ? sample : due;
 	due = cpu_sample < due ? cpu_sample : due;
+	due = stack < due ? stack : due;
 	return due > now ? (uint32_t)((due - now + MS_NS - 1) / MS_NS) : 0;
 }
 
@@ -431,6 +434,7 @@ static void work(void)
 	drain_activity();
 	sample_take(now, atomic_load(&drain.is_attached));
 	cpu_sample_take(now);
+	launch_stack_look(now);
 	if (is_due) {
 		ending_look();
 		flush_activity(false);
@@ -486,6 +490,7 @@ static void finish(void)
 	flush_activity(true);
 	sample_take(clock_monotonic_ns(), false);
 	cpu_sample_end();
+	launch_stack_end();
 	flush(false);
 	hang_look();
 	drain.result.cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);

@@ -16,6 +16,7 @@
 #include "collector/ring/kernel_names.h"
 #include "collector/sample/call_site.h"
 #include "collector/sample/compiled_code.h"
+#include "collector/sample/launch_stack.h"
 #include "collector/sample/numa.h"
 #include "collector/step/period.h"
 #include "collector/stream/batch.h"
@@ -110,11 +111,35 @@ _Static_assert(offsetof(struct gprof_row_ring_launch, block_z) + sizeof(uint32_t
 		       sizeof(((struct known_launch *)0)->launch),
 	"compared as one piece");
 
+/* ---- stacks ---- */
+
+static inline uint32_t stack_id(uint32_t stack)
+{
+	return launch_stack_is_id(stack) ? stack : launch_stack_id(stack);
+}
+
+/* A row that stays in its chunk, unless its stack has no id there. */
+#define TAKE_STACKED(table, head)                                                                 \
+	do {                                                                                      \
+		const struct gprof_row_##table *in_ring = (const struct gprof_row_##table *)head; \
+		struct gprof_row_##table *row;                                                    \
+		uint32_t id = in_ring->native_stack;                                              \
+                                                                                                  \
+		if (launch_stack_is_id(id)) {                                                     \
+			batch_point(GPROF_TABLE_##table, head);                                   \
+		} else {                                                                          \
+			id = launch_stack_id(id);                                                 \
+			row = batch_slot(GPROF_TABLE_##table);                                    \
+			*row = *in_ring;                                                          \
+			row->native_stack = id;                                                   \
+		}                                                                                 \
+	} while (0)
+
 /* The common columns of both rows are the same bytes. */
 static void take_launch(struct ring_thread *thread, const struct gprof_row_head *head)
 {
 	const struct gprof_row_ring_launch *r = (const struct gprof_row_ring_launch *)head;
-	uint32_t shape = launch_shape(r);
+	uint32_t shape = launch_shape(r), stack = stack_id(r->native_stack);
 	struct gprof_row_api_launch *row = batch_slot(GPROF_TABLE_api_launch);
 
 	memcpy(row, r, offsetof(struct gprof_row_api_launch, shape));
@@ -122,6 +147,7 @@ static void take_launch(struct ring_thread *thread, const struct gprof_row_head 
 	row->shape = shape;
 	row->stream = r->stream;
 	row->py_stack = r->py_stack;
+	row->native_stack = stack;
 	if (period_is_wanted) {
 		period_launched(r->thread, shape, r->begin);
 	}
@@ -142,7 +168,7 @@ static void take_copy(struct ring_thread *thread, const struct gprof_row_head *h
 	if (period_is_wanted && (r->copy_kind == COPY_TO_DEVICE || r->copy_kind == COPY_TO_HOST)) {
 		period_launched(r->thread, PERIOD_COPY | r->copy_kind, r->begin);
 	}
-	batch_point(head->table, head);
+	TAKE_STACKED(api_copy, head);
 }
 
 /*
@@ -160,7 +186,7 @@ static void take_call(struct ring_thread *thread, const struct gprof_row_head *h
 	if (!thread->has_launched) {
 		thread->has_launched = starts_work(((const struct gprof_row_api *)head)->call);
 	}
-	batch_point(head->table, head);
+	TAKE_STACKED(api, head);
 }
 
 static void take_nccl(const struct gprof_row_head *head)
@@ -267,11 +293,17 @@ void ring_to_rows_add(void *context, struct ring_thread *thread, const struct gp
 		break;
 	case GPROF_TABLE_api_launch: /* a graph's; those of kernels are ring_launch */
 		thread->has_launched = true;
-		batch_point(head->table, head);
+		TAKE_STACKED(api_launch, head);
+		break;
+	case GPROF_TABLE_api_set:
+		TAKE_STACKED(api_set, head);
 		break;
 	case GPROF_TABLE_api_alloc:
 		numa_saw((const struct gprof_row_api_alloc *)head);
-		batch_point(head->table, head);
+		TAKE_STACKED(api_alloc, head);
+		break;
+	case GPROF_TABLE_api_sync:
+		TAKE_STACKED(api_sync, head);
 		break;
 	case GPROF_TABLE_nccl:
 		take_nccl(head);

@@ -18,6 +18,7 @@
 #include "collector/ring/os_counts.h"
 #include "collector/ring/ring.h"
 #include "collector/sample/cpu_sample.h"
+#include "collector/sample/launch_stack.h"
 #include "collector/sample/sample.h"
 #include "collector/step/step.h"
 #include "collector/stream/batch.h"
@@ -291,6 +292,7 @@ static int start(struct block_ticks *ticks)
 	step_init(calls_find_hook);
 	sample_init();
 	cpu_sample_init();
+	launch_stack_init(ticks->mult);
 	return 0;
 }
 

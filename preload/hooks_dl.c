@@ -10,6 +10,7 @@
  */
 #include <dlfcn.h>
 
+#include "collector/ring/call_stack.h"
 #include "preload/hook/hook.h"
 #include "preload/torch/torch.h"
 
@@ -45,7 +46,9 @@ int dlclose(void *handle)
 		return -1;
 	}
 	hook_begin_close();
+	call_stack_unload();
 	rc = next(handle);
+	call_stack_unload();
 	hook_end_close(!rc);
 	return rc;
 }

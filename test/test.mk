@@ -41,7 +41,7 @@ $(B)/integ/s_%: test/integ/s_%.c test/prog/prog.h test/prog/driver.h test/prog/m
 	$(call say,PROG,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=default $(LDFLAGS) -o $@ $(filter %.c,$^) \
-		$(if $(filter loop end idle family sample cpu deep ranks threads whatif paddle graph nccl_plugin wait,$*),$(B)/sim/libcudart.so.13) \
+		$(if $(filter loop end idle family sample cpu deep stack ranks threads whatif paddle graph nccl_plugin wait,$*),$(B)/sim/libcudart.so.13) \
 		$(if $(filter ranks whatif,$*),$(B)/sim/libnccl.so.2) \
 		$(if $(filter paddle,$*),-L$(B)/paddle/TWO -lpaddle -lphi_core) \
 		$(if $(filter second_client,$*),$(B)/sim/libcudart.so.13 $(B)/sim/libcupti.so.13 $(B)/sim/libcuda.so.1) -ldl -lpthread
@@ -49,7 +49,8 @@ $(B)/integ/s_%: test/integ/s_%.c test/prog/prog.h test/prog/driver.h test/prog/m
 # CPU samples follow frame pointers.
 $(B)/integ/s_cpu: CFLAGS += -fno-omit-frame-pointer
 # Stacks by call frame information.
-$(B)/integ/s_deep: CFLAGS += -O2 -fomit-frame-pointer -fasynchronous-unwind-tables
+$(B)/integ/s_deep $(B)/integ/s_stack: CFLAGS += -O2 -fomit-frame-pointer -fasynchronous-unwind-tables
+$(B)/integ/s_stack: LDFLAGS += -rdynamic
 $(B)/integ/s_paddle: LDFLAGS += '-Wl,-rpath,$$ORIGIN/../paddle/TWO'
 $(B)/integ/s_paddle: | $(B)/paddle/TWO/libpaddle.so
 $(B)/integ/s_ranks $(B)/integ/s_whatif: test/integ/training.c test/integ/training.h

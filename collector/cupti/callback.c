@@ -15,6 +15,7 @@
 #include "collector/cupti/graph_nodes.h"
 #include "collector/cupti/subscriber.h"
 #include "collector/format/format.h"
+#include "collector/ring/call_stack.h"
 #include "collector/ring/correlation_ids.h"
 #include "collector/ring/ring.h"
 #include "collector/stream/calls.h"
@@ -98,6 +99,7 @@ static void record_call(const struct cupti_callback_data *data, uint16_t call,
 {
 	struct ring_tls *self = &ring_tls;
 	const uint32_t bytes = sizeof(struct gprof_row_api);
+	uint32_t native_stack = open->is_nested ? 0 : call_stack_of(open->begin, end);
 	struct gprof_row_api *row;
 
 	row = (struct gprof_row_api *)ring_reserve(self, bytes);
@@ -113,7 +115,8 @@ static void record_call(const struct cupti_callback_data *data, uint16_t call,
 		.correlation = data->correlation_id,
 		.result = data->function_return_value ? *(int32_t *)data->function_return_value : 0,
 		.call = call,
-		.source = GPROF_SOURCE_CALLBACK};
+		.source = GPROF_SOURCE_CALLBACK,
+		.native_stack = native_stack};
 	ring_commit(self, row, bytes);
 }
 

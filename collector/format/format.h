@@ -235,6 +235,12 @@ enum gprof_fact {
 	C(t, uint8_t, api, UINT)
 
 /*
+ * In native_stack of a row in a ring: the stack has no id yet, and this is the number of its copy,
+ * which the drain has. It is unknown where the process was killed.
+ */
+#define GPROF_STACK_OF_COPY 0x80000000u
+
+/*
  * Every api_* table, and os_call, starts with these. correlation: 0 if unknown. source: enum
  * gprof_source. result is the API's return code.
  */
@@ -249,12 +255,13 @@ enum gprof_fact {
 
 /*
  * event, stream: the API's handles, where the call records an event on a stream or makes a stream
- * wait for one; else both 0.
+ * wait for one; else both 0. native_stack, here and in the tables below: who called; 0: not taken.
  */
 #define GPROF_COLUMNS_api(C, t)                                                                    \
 	GPROF_COLUMNS_API_COMMON(C, t)                                                             \
 	C(t, uint64_t, event, ADDRESS)                                                             \
-	C(t, uint64_t, stream, ADDRESS)
+	C(t, uint64_t, stream, ADDRESS)                                                            \
+	C(t, uint32_t, native_stack, UINT)
 
 /* begin, dur: when they were made. The first call of a thread, and those that fail, have api rows. */
 #define GPROF_COLUMNS_api_count(C, t)                                                              \
@@ -275,7 +282,8 @@ enum gprof_fact {
 	GPROF_COLUMNS_API_COMMON(C, t)                                                             \
 	C(t, uint32_t, shape, UINT)                                                                \
 	C(t, uint64_t, stream, ADDRESS)                                                            \
-	C(t, uint32_t, py_stack, UINT)
+	C(t, uint32_t, py_stack, UINT)                                                             \
+	C(t, uint32_t, native_stack, UINT)
 
 /* kind: cudaMemcpyKind 0 HtoH 1 HtoD 2 DtoH 3 DtoD 4 by address */
 #define GPROF_COLUMNS_api_copy(C, t)                                                               \
@@ -284,13 +292,15 @@ enum gprof_fact {
 	C(t, uint64_t, bytes, BYTES)                                                               \
 	C(t, uint64_t, stream, ADDRESS)                                                            \
 	C(t, uint64_t, dst, ADDRESS)                                                               \
-	C(t, uint64_t, src, ADDRESS)
+	C(t, uint64_t, src, ADDRESS)                                                               \
+	C(t, uint32_t, native_stack, UINT)
 
 #define GPROF_COLUMNS_api_set(C, t)                                                                \
 	GPROF_COLUMNS_API_COMMON(C, t)                                                             \
 	C(t, uint64_t, bytes, BYTES)                                                               \
 	C(t, uint64_t, stream, ADDRESS)                                                            \
-	C(t, uint64_t, dst, ADDRESS)
+	C(t, uint64_t, dst, ADDRESS)                                                               \
+	C(t, uint32_t, native_stack, UINT)
 
 /* op: 0 allocate, 1 free. space: enum gprof_space. */
 #define GPROF_COLUMNS_api_alloc(C, t)                                                              \
@@ -299,11 +309,13 @@ enum gprof_fact {
 	C(t, uint64_t, bytes, BYTES)                                                               \
 	C(t, uint64_t, address, ADDRESS)                                                           \
 	C(t, uint64_t, stream, ADDRESS)                                                            \
-	C(t, uint8_t, space, UINT)
+	C(t, uint8_t, space, UINT)                                                                 \
+	C(t, uint32_t, native_stack, UINT)
 
 #define GPROF_COLUMNS_api_sync(C, t)                                                               \
 	GPROF_COLUMNS_API_COMMON(C, t)                                                             \
-	C(t, uint64_t, object, ADDRESS) /* stream or event waited for, 0 the device */
+	C(t, uint64_t, object, ADDRESS) /* stream or event waited for, 0 the device */             \
+	C(t, uint32_t, native_stack, UINT)
 
 /* Only in rings; the drain turns it into api_launch and a shape. */
 #define GPROF_COLUMNS_ring_launch(C, t)                                                            \
@@ -317,7 +329,8 @@ enum gprof_fact {
 	C(t, uint32_t, block_x, UINT)                                                              \
 	C(t, uint32_t, block_y, UINT)                                                              \
 	C(t, uint32_t, block_z, UINT)                                                              \
-	C(t, uint32_t, py_stack, UINT)
+	C(t, uint32_t, py_stack, UINT)                                                             \
+	C(t, uint32_t, native_stack, UINT)
 
 #define GPROF_COLUMNS_function(C, t)                                                               \
 	C(t, uint64_t, address, ADDRESS)                                                           \
@@ -875,6 +888,6 @@ _Static_assert(sizeof(struct gprof_file_header) == 64, "on disk");
 _Static_assert(sizeof(struct gprof_block_header) == 56, "on disk");
 _Static_assert(sizeof(struct gprof_column_entry) == 16, "on disk");
 _Static_assert(sizeof(struct gprof_row_head) == 8, "in ring files");
-_Static_assert(sizeof(struct gprof_row_api) == 56, "in ring files");
+_Static_assert(sizeof(struct gprof_row_api) == 64, "in ring files");
 
 #endif

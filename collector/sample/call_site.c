@@ -7,6 +7,7 @@
 
 #include "collector/sample/code_map.h"
 #include "collector/sample/native_stack.h"
+#include "collector/sample/stack_walk.h"
 #include "collector/util/clock.h"
 
 #define LOOK_NS 100000000u
@@ -48,5 +49,6 @@ uint32_t call_site_id(uint64_t address)
 void call_site_fini(void)
 {
 	native_stack_fini();
+	stack_walk_fini();
 	code_map_fini();
 }

@@ -386,7 +386,7 @@ uint32_t cpu_ring_frames(
 		return 0;
 	}
 	if (sample->is_copy) {
-		return stack_walk(&sample->copy, addresses, most, is_cut);
+		return stack_walk(&sample->copy, addresses, most, is_cut, NULL);
 	}
 	for (uint64_t i = 0; i < sample->nr && nr < most; i++) {
 		uint64_t address = sample->addresses[i];

@@ -859,7 +859,6 @@ static void fini(void)
 	task_list_forget();
 	wait_sample_forget();
 	python_sample_fini();
-	stack_walk_fini();
 }
 
 void cpu_sample_end(void)

@@ -5,6 +5,10 @@
  * pieces that are kept as well, as the search of a table and the entries that it finds lie in few
  * of these.
  *
+ * A frame's stack pointer follows from the words that led to it. Its other registers are words of
+ * the stack, of which only those count that a later step uses: functions keep numbers of their own
+ * there that change from call to call.
+ *
  * Code without a description (of a just-in-time compiler, or written by hand) has perhaps a frame
  * pointer, which counts if it points into the copy.
  */
@@ -49,11 +53,21 @@ static struct stack_walk_state {
  */
 #define NOWHERE 1u
 
+/* Where the value of a register comes from: a place as in struct stack_word, or NO_SOURCE. */
+#define NO_SOURCE UINT32_MAX
+
 /* A frame that is being looked at. */
 struct frame {
 	uint64_t pc; /* of a caller, the last byte of the call */
 	uint64_t registers[FRAME_NR_REGISTERS];
+	uint32_t sources[FRAME_NR_REGISTERS];
 	bool is_innermost; /* the registers from FRAME_RA on are known */
+};
+
+/* A stack that is being followed. */
+struct walk {
+	const struct stack_copy *copy;
+	struct stack_words *words; /* or NULL */
 };
 
 bool stack_walk_init(void)
@@ -150,9 +164,26 @@ static const struct frame_rule *find_rule(uint64_t pc, bool *is_code)
 
 /* ---- frames ---- */
 
-/* Reads a word of the stack; false if it is none of the copy. */
-static bool read_word(const struct stack_copy *copy, uint64_t address, uint64_t *word)
+/* Notes that the walk depends on a value. */
+static void need(const struct walk *walk, uint32_t at, bool is_address, uint64_t value)
 {
+	struct stack_words *words = walk->words;
+
+	if (!words || at == NO_SOURCE) {
+		return;
+	}
+	if (words->nr == STACK_MAX_WORDS) {
+		words->is_whole = false;
+		return;
+	}
+	value = is_address ? value - walk->copy->registers[FRAME_SP] : stack_code_address(value);
+	words->all[words->nr++] = (struct stack_word){at, is_address, value};
+}
+
+/* Reads a word of the stack; false if it is none of the copy. */
+static bool read_word(const struct walk *walk, uint64_t address, uint64_t *word)
+{
+	const struct stack_copy *copy = walk->copy;
 	uint64_t at = address - copy->registers[FRAME_SP]; /* of one below the copy, huge */
 
 	if (at >= copy->nr_bytes || copy->nr_bytes - at < sizeof(*word)) {
@@ -162,49 +193,91 @@ static bool read_word(const struct stack_copy *copy, uint64_t address, uint64_t 
 	return true;
 }
 
+/* The same for one that the walk depends on. */
+static bool use_word(const struct walk *walk, uint64_t address, bool is_address, uint64_t *word)
+{
+	if (!read_word(walk, address, word)) {
+		return false;
+	}
+	need(walk, (uint32_t)(address - walk->copy->registers[FRAME_SP]), is_address, *word);
+	return true;
+}
+
 static bool is_known(const struct frame *frame, uint8_t reg)
 {
 	return frame->is_innermost || reg < FRAME_RA;
 }
 
-/* A signature of a return address (of pointer authentication) is in its upper bits. */
-static uint64_t plain_address(uint64_t address)
+/* The value of a register by which the walk goes on. */
+static uint64_t use_register(const struct walk *walk, struct frame *frame, uint8_t reg)
 {
-#ifdef __aarch64__
-	return address & 0xffffffffffffu;
-#else
-	return address;
-#endif
+	need(walk, frame->sources[reg], true, frame->registers[reg]);
+	frame->sources[reg] = NO_SOURCE; /* once is enough */
+	return frame->registers[reg];
 }
 
-static bool find_cfa(const struct stack_copy *copy, const struct frame *frame,
-	const struct frame_place *place, uint64_t *cfa)
+static bool find_cfa(const struct walk *walk, struct frame *frame, const struct frame_place *place,
+	uint64_t *cfa)
 {
 	if (place->kind == FRAME_UNKNOWN || !is_known(frame, place->reg)) {
 		return false;
 	}
-	*cfa = frame->registers[place->reg] + (uint64_t)(int64_t)place->offset;
-	return place->kind != FRAME_AT || read_word(copy, *cfa, cfa);
+	*cfa = use_register(walk, frame, place->reg) + (uint64_t)(int64_t)place->offset;
+	return place->kind != FRAME_AT || use_word(walk, *cfa, true, cfa);
 }
 
-/* Finds what the caller has in register `reg`. */
-static bool find_value(const struct stack_copy *copy, const struct frame *frame,
-	const struct frame_place *place, enum frame_register reg, uint64_t cfa, uint64_t *value)
+/* Finds the address of the word that has a register of the caller; false if it is in none. */
+static bool find_place(const struct walk *walk, struct frame *frame,
+	const struct frame_place *place, uint64_t cfa, uint64_t *address)
 {
-	uint64_t offset = (uint64_t)(int64_t)place->offset;
-
-	switch (place->kind) {
-	case FRAME_KEPT:
-		*value = frame->registers[reg];
-		return is_known(frame, (uint8_t)reg);
-	case FRAME_AT:
-		return is_known(frame, place->reg) &&
-		       read_word(copy, frame->registers[place->reg] + offset, value);
-	case FRAME_AT_CFA:
-		return read_word(copy, cfa + offset, value);
-	default:
-		return false;
+	*address = cfa + (uint64_t)(int64_t)place->offset;
+	if (place->kind == FRAME_AT && is_known(frame, place->reg)) {
+		*address += use_register(walk, frame, place->reg) - cfa;
+		return true;
 	}
+	return place->kind == FRAME_AT_CFA;
+}
+
+static bool find_return(const struct walk *walk, struct frame *frame,
+	const struct frame_place *place, uint64_t cfa, uint64_t *ra)
+{
+	uint64_t address;
+
+	if (place->kind == FRAME_KEPT) {
+		*ra = frame->registers[FRAME_RA];
+		need(walk, frame->sources[FRAME_RA], false, *ra);
+		return is_known(frame, FRAME_RA);
+	}
+	return find_place(walk, frame, place, cfa, &address) && use_word(walk, address, false, ra);
+}
+
+struct found {
+	uint64_t value;
+	uint32_t source;
+};
+
+/* A register of the caller. Where it is unknown, the stack goes on while no caller needs it. */
+static struct found find_register(const struct walk *walk, struct frame *frame,
+	const struct frame_place *place, enum frame_register reg, uint64_t cfa)
+{
+	struct found found = {frame->registers[reg], frame->sources[reg]};
+	uint64_t address;
+
+	if (place->kind == FRAME_KEPT) {
+		return found;
+	}
+	if (!find_place(walk, frame, place, cfa, &address) ||
+		!read_word(walk, address, &found.value)) {
+		return (struct found){NOWHERE, NO_SOURCE};
+	}
+	found.source = (uint32_t)(address - walk->copy->registers[FRAME_SP]);
+	return found;
+}
+
+static void set_register(struct frame *frame, enum frame_register reg, struct found found)
+{
+	frame->registers[reg] = found.value;
+	frame->sources[reg] = found.source;
 }
 
 /* ENDS: the outermost frame has no caller. UNKNOWN: it is not described, or not in the copy. */
@@ -215,61 +288,75 @@ enum step { STEP_ON, STEP_ENDS, STEP_UNKNOWN };
  * of signals has a stack of its own, the interrupted one is none of the copy.
  */
 static enum step step_by_rule(
-	const struct stack_copy *copy, struct frame *frame, const struct frame_rule *rule)
+	const struct walk *walk, struct frame *frame, const struct frame_rule *rule)
 {
-	uint64_t cfa, ra, fp, bx, least = frame->registers[FRAME_SP] + !frame->is_innermost;
+	uint64_t cfa, ra, least = frame->registers[FRAME_SP] + !frame->is_innermost;
+	struct found fp, bx;
 
-	if (!find_cfa(copy, frame, &rule->cfa, &cfa) || cfa < least) {
+	if (!find_cfa(walk, frame, &rule->cfa, &cfa) || cfa < least) {
 		return STEP_UNKNOWN;
 	}
 	if (rule->ra.kind == FRAME_UNKNOWN) {
 		return STEP_ENDS;
 	}
-	if (!find_value(copy, frame, &rule->ra, FRAME_RA, cfa, &ra)) {
+	if (!find_return(walk, frame, &rule->ra, cfa, &ra)) {
 		return STEP_UNKNOWN;
 	}
-	/* Without these the stack goes on as long as no caller needs them. */
-	if (!find_value(copy, frame, &rule->fp, FRAME_FP, cfa, &fp)) {
-		fp = NOWHERE;
-	}
-	if (!find_value(copy, frame, &rule->bx, FRAME_BX, cfa, &bx)) {
-		bx = NOWHERE;
-	}
-	ra = plain_address(ra);
+	fp = find_register(walk, frame, &rule->fp, FRAME_FP, cfa);
+	bx = find_register(walk, frame, &rule->bx, FRAME_BX, cfa);
+	ra = stack_code_address(ra);
 	frame->pc = rule->is_signal ? ra : ra - 1;
 	frame->registers[FRAME_SP] = cfa;
-	frame->registers[FRAME_FP] = fp;
-	frame->registers[FRAME_BX] = bx;
+	set_register(frame, FRAME_FP, fp);
+	set_register(frame, FRAME_BX, bx);
 	return ra ? STEP_ON : STEP_ENDS;
 }
 
 /* A frame pointer points at the caller's, beside which is the return address; the outermost is 0.
  */
-static enum step step_by_pointer(const struct stack_copy *copy, struct frame *frame)
+static enum step step_by_pointer(const struct walk *walk, struct frame *frame)
 {
-	uint64_t fp = frame->registers[FRAME_FP], caller_fp, ra;
+	uint64_t fp = use_register(walk, frame, FRAME_FP), ra;
+	struct found caller_fp = {.source = (uint32_t)(fp - walk->copy->registers[FRAME_SP])};
 
 	if (!fp && !frame->is_innermost) {
 		return STEP_ENDS;
 	}
 	if (fp % sizeof(fp) != 0 || fp < frame->registers[FRAME_SP] ||
-		!read_word(copy, fp, &caller_fp) || !read_word(copy, fp + sizeof(fp), &ra)) {
+		!read_word(walk, fp, &caller_fp.value) ||
+		!use_word(walk, fp + sizeof(fp), false, &ra)) {
 		return STEP_UNKNOWN;
 	}
-	ra = plain_address(ra);
+	ra = stack_code_address(ra);
 	frame->pc = ra - 1;
 	frame->registers[FRAME_SP] = fp + 2 * sizeof(fp);
-	frame->registers[FRAME_FP] = caller_fp;
+	set_register(frame, FRAME_FP, caller_fp);
 	return ra ? STEP_ON : STEP_ENDS;
 }
 
-uint32_t stack_walk(const struct stack_copy *copy, uint64_t *addresses, uint32_t most, bool *is_cut)
+static void begin(struct frame *frame, const struct stack_copy *copy)
 {
-	struct frame frame = {.pc = copy->pc, .is_innermost = true};
+	*frame = (struct frame){.pc = copy->pc, .is_innermost = true};
+	memcpy(frame->registers, copy->registers, sizeof(frame->registers));
+	for (uint32_t reg = 0; reg < FRAME_NR_REGISTERS; reg++) {
+		frame->sources[reg] = STACK_WORD_REGISTER + reg;
+	}
+	frame->sources[FRAME_SP] = NO_SOURCE;
+}
+
+uint32_t stack_walk(const struct stack_copy *copy, uint64_t *addresses, uint32_t most, bool *is_cut,
+	struct stack_words *words)
+{
+	const struct walk walk = {copy, words};
+	struct frame frame;
 	enum step step = STEP_ON;
 	uint32_t nr = 0;
 
-	memcpy(frame.registers, copy->registers, sizeof(frame.registers));
+	begin(&frame, copy);
+	if (words) {
+		words->nr = 0;
+		words->is_whole = true;
+	}
 	forget_if_old();
 	while (step == STEP_ON && nr < most) {
 		bool is_code;
@@ -280,7 +367,7 @@ uint32_t stack_walk(const struct stack_copy *copy, uint64_t *addresses, uint32_t
 			break;
 		}
 		addresses[nr++] = frame.pc;
-		step = rule ? step_by_rule(copy, &frame, rule) : step_by_pointer(copy, &frame);
+		step = rule ? step_by_rule(&walk, &frame, rule) : step_by_pointer(&walk, &frame);
 		frame.is_innermost = false;
 	}
 	*is_cut = step != STEP_ENDS;

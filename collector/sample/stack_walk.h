@@ -10,7 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collector/ring/stack_recipes.h"
 #include "collector/sample/frame_rules.h"
+
+_Static_assert(STACK_NR_REGISTERS == FRAME_RA + 1, "numbers of enum frame_register");
 
 struct stack_copy {
 	uint64_t pc;
@@ -28,10 +31,10 @@ bool stack_walk_init(void);
 /*
  * Finds the frames, the innermost first: in callers, the last byte of the call. Returns how many
  * there are, `most` at most. is_cut: they do not lead to the outermost one, as it lies beyond the
- * copy, a frame between is not described, or they are too many.
+ * copy, a frame between is not described, or they are too many. words: NULL if they are not wanted.
  */
-uint32_t stack_walk(
-	const struct stack_copy *copy, uint64_t *addresses, uint32_t most, bool *is_cut);
+uint32_t stack_walk(const struct stack_copy *copy, uint64_t *addresses, uint32_t most, bool *is_cut,
+	struct stack_words *words);
 
 /* Releases the memory. */
 void stack_walk_fini(void);

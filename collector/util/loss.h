@@ -66,6 +66,10 @@
 	L(COMPILED, "module of torch.compile that was not read (the event is kept, without "       \
 		    "the operators of its kernels)")                                               \
 	L(CPU_SAMPLE, "CPU sample that found no room in the kernel's buffer (lower GPROF_CPU_HZ)") \
+	L(STACK_NEW, "C stack of a call that gprof had not seen before, and had no time to copy "  \
+		     "(the event is kept)")                                                        \
+	L(STACK_PLACE, "C stack of a call that is not on its thread's own stack, as those of "     \
+		       "coroutines and signal handlers (the event is kept)")                       \
 	L(CPU_THREAD, "thread without CPU samples, which the kernel refused or had no room for")   \
 	L(NCCL, "channel or network transfer of NCCL beyond 4,096 of a communicator under way at " \
 		"a time")                                                                          \

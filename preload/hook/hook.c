@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "collector/ring/call_stack.h"
+#include "collector/util/own_code.h"
 #include "preload/hook/kernels.h"
 
 struct hook_route *_Atomic hook_routes[HOOK_NR];
@@ -141,11 +143,13 @@ bool hook_enter_again(
 
 /* A row of a table in the ring, with its common columns; the statement after it fills the rest. */
 #define ADD_ROW(row, call, table_id)                                                         \
+	const uint32_t native_stack = call_stack_of((call)->begin, (call)->end);             \
 	struct gprof_row_##table_id *row = (void *)ring_reserve((call)->self, sizeof(*row)); \
 	if (!row) {                                                                          \
 		return;                                                                      \
 	}                                                                                    \
-	FILL_COMMON(row, call, table_id)
+	FILL_COMMON(row, call, table_id);                                                    \
+	(row)->native_stack = native_stack
 
 static __attribute__((noinline)) void emit_event(
 	const struct call *call, const void *event, const void *stream)
@@ -289,14 +293,6 @@ static inline void end_step(uint32_t mode, enum hook_id id)
 #if defined(__x86_64__)
 #define RECORDED_CALLER HOOK_CALLER
 #else
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-extern const char etext[] __attribute__((visibility("hidden")));
-
-static inline bool is_ours(uintptr_t address)
-{
-	return address - (uintptr_t)__ehdr_start < (uintptr_t)etext - (uintptr_t)__ehdr_start;
-}
-
 /* A frame begins with the address of the outer one and the return address, which may be signed. */
 static inline uintptr_t outer_caller(const uintptr_t *frame)
 {
@@ -309,7 +305,7 @@ static inline uintptr_t outer_caller(const uintptr_t *frame)
 }
 
 #define RECORDED_CALLER \
-	(is_ours(HOOK_CALLER) ? outer_caller(__builtin_frame_address(0)) : HOOK_CALLER)
+	(own_code_has(HOOK_CALLER) ? outer_caller(__builtin_frame_address(0)) : HOOK_CALLER)
 #endif
 
 /*

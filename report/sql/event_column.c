@@ -216,6 +216,8 @@ static const struct {
 	{NULL, "depth", "how many operators of the thread enclose it"},
 	{NULL, "framework", "0 PyTorch, 1 Paddle, 2 Python, 3 XLA"},
 	{NULL, "scope", "the framework's kind of range"},
+	{NULL, "stack",
+		"functions of C and C++ that led to the call, innermost first; empty: not taken"},
 	{NULL, "python_stack", "Python frames as it began"},
 	{NULL, "python_function", "that was called, with its file and line"},
 	{NULL, "allocated_bytes", "of the device by the allocator, after it"},

@@ -204,6 +204,9 @@ static void read_values(struct ring_rows *rows, const struct stream_table *table
 			   column->offset + column->width <= table->row_bytes) {
 			value = field(row, column);
 		}
+		if (value & GPROF_STACK_OF_COPY && !strcmp(column->name, "native_stack")) {
+			value = 0; /* the recorder had no time to give it an id */
+		}
 		if (column->kind == GPROF_KIND_CORRELATION) {
 			value = to_correlation(rows, value);
 		}
@@ -286,6 +289,7 @@ static void add_launch(struct ring_rows *rows, const uint64_t *launch)
 	values[COL_api_launch_shape] = shape;
 	values[COL_api_launch_stream] = launch[COL_ring_launch_stream];
 	values[COL_api_launch_py_stack] = launch[COL_ring_launch_py_stack];
+	values[COL_api_launch_native_stack] = launch[COL_ring_launch_native_stack];
 	add_row(rows, GPROF_TABLE_api_launch, values);
 }
 

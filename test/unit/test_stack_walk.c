@@ -116,7 +116,7 @@ START_TEST(a_stack_is_that_which_the_compilers_unwinder_finds)
 
 	begin(COPY_BYTES);
 	ck_assert_uint_gt(go_aligned(&here, 10), 0);
-	nr = stack_walk(&here.copy, addresses, MOST, &is_cut);
+	nr = stack_walk(&here.copy, addresses, MOST, &is_cut, NULL);
 	ck_assert_uint_ge(nr, 14);
 	ck_assert_int_ge(here.nr_callers, (int)nr);
 	for (uint32_t i = 1; i < nr; i++) {
@@ -147,7 +147,7 @@ START_TEST(a_signal_handler_is_called_by_what_it_has_interrupted)
 	begin(COPY_BYTES + 3072);
 	signal(SIGUSR1, on_signal);
 	raise(SIGUSR1);
-	nr = stack_walk(&here.copy, addresses, MOST, &is_cut);
+	nr = stack_walk(&here.copy, addresses, MOST, &is_cut, NULL);
 	ck_assert_uint_ge(nr, 8);
 	for (uint32_t i = 1; i < nr; i++) {
 		nr_interrupted += addresses[i] == caller(i) + 1;
@@ -160,6 +160,38 @@ START_TEST(a_signal_handler_is_called_by_what_it_has_interrupted)
 END_TEST
 #endif
 
+/* Whatever else changes on the stack, its frames are the same. */
+START_TEST(the_words_that_a_walk_needs_are_all_that_matters)
+{
+	static struct stack_words words, again;
+	static bool is_needed[COPY_BYTES];
+	uint64_t seed = 11, before[MOST], after[MOST];
+	bool is_cut;
+	uint32_t nr;
+
+	begin(COPY_BYTES);
+	go_aligned(&here, 10);
+	nr = stack_walk(&here.copy, before, MOST, &is_cut, &words);
+	ck_assert(words.is_whole);
+	ck_assert_uint_ge(words.nr, nr - 1);
+	memset(is_needed, 0, sizeof(is_needed));
+	for (uint32_t i = 0; i < words.nr; i++) {
+		if (!(words.all[i].at & STACK_WORD_REGISTER)) {
+			memset(is_needed + words.all[i].at, 1, sizeof(uint64_t));
+		}
+	}
+	for (uint32_t i = 0; i < COPY_BYTES; i++) {
+		here.bytes[i] = is_needed[i] ? here.bytes[i] : (uint8_t)unit_random(&seed);
+	}
+	ck_assert_uint_eq(stack_walk(&here.copy, after, MOST, &is_cut, &again), nr);
+	ck_assert_mem_eq(after, before, nr * sizeof(before[0]));
+	ck_assert_uint_eq(again.nr, words.nr);
+	ck_assert_mem_eq(again.all, words.all, words.nr * sizeof(words.all[0]));
+	stack_walk_fini();
+	code_map_fini();
+}
+END_TEST
+
 START_TEST(a_stack_that_is_longer_than_its_copy_says_so)
 {
 	uint64_t addresses[MOST];
@@ -170,7 +202,7 @@ START_TEST(a_stack_that_is_longer_than_its_copy_says_so)
 	go_aligned(&here, 10);
 	for (uint64_t nr_bytes = 0; nr_bytes < 512; nr_bytes += 8) {
 		here.copy.nr_bytes = nr_bytes;
-		nr = stack_walk(&here.copy, addresses, MOST, &is_cut);
+		nr = stack_walk(&here.copy, addresses, MOST, &is_cut, NULL);
 		ck_assert(is_cut);
 		ck_assert_uint_ge(nr, 1);
 		ck_assert_uint_ge(nr, nr_before);
@@ -178,7 +210,7 @@ START_TEST(a_stack_that_is_longer_than_its_copy_says_so)
 	}
 	ck_assert_uint_gt(nr_before, 2);
 	here.copy.nr_bytes = COPY_BYTES;
-	ck_assert_uint_eq(stack_walk(&here.copy, addresses, 5, &is_cut), 5);
+	ck_assert_uint_eq(stack_walk(&here.copy, addresses, 5, &is_cut, NULL), 5);
 	ck_assert(is_cut);
 	stack_walk_fini();
 	code_map_fini();
@@ -205,16 +237,16 @@ START_TEST(code_without_a_description_has_a_frame_pointer)
 	stack[3] = (uint64_t)(uintptr_t)code + 100;
 	stack[16] = 0; /* the outermost */
 	stack[17] = (uint64_t)(uintptr_t)code + 200;
-	ck_assert_uint_eq(stack_walk(&copy, addresses, MOST, &is_cut), 3);
+	ck_assert_uint_eq(stack_walk(&copy, addresses, MOST, &is_cut, NULL), 3);
 	ck_assert_uint_eq(addresses[0], copy.pc);
 	ck_assert_uint_eq(addresses[1], stack[3] - 1);
 	ck_assert_uint_eq(addresses[2], stack[17] - 1);
 	ck_assert(!is_cut);
 	stack[2] = 0x7010; /* a circle */
-	ck_assert_uint_eq(stack_walk(&copy, addresses, MOST, &is_cut), 2);
+	ck_assert_uint_eq(stack_walk(&copy, addresses, MOST, &is_cut, NULL), 2);
 	ck_assert(is_cut);
 	stack[3] = 8; /* no code */
-	ck_assert_uint_eq(stack_walk(&copy, addresses, MOST, &is_cut), 1);
+	ck_assert_uint_eq(stack_walk(&copy, addresses, MOST, &is_cut, NULL), 1);
 	ck_assert(is_cut);
 	stack_walk_fini();
 	code_map_fini();
@@ -238,7 +270,7 @@ START_TEST(random_registers_and_stacks_end)
 		}
 		here.bytes[unit_below(&seed, COPY_BYTES)] = (uint8_t)unit_random(&seed);
 		copy.nr_bytes = unit_below(&seed, COPY_BYTES);
-		ck_assert_uint_le(stack_walk(&copy, addresses, MOST, &is_cut), MOST);
+		ck_assert_uint_le(stack_walk(&copy, addresses, MOST, &is_cut, NULL), MOST);
 	}
 	stack_walk_fini();
 	code_map_fini();
@@ -252,6 +284,7 @@ Suite *unit_suite(void)
 		a_signal_handler_is_called_by_what_it_has_interrupted,
 #endif
 		a_stack_is_that_which_the_compilers_unwinder_finds,
+		the_words_that_a_walk_needs_are_all_that_matters,
 		a_stack_that_is_longer_than_its_copy_says_so, random_registers_and_stacks_end,
 		code_without_a_description_has_a_frame_pointer};
 	size_t nr = sizeof(tests) / sizeof(tests[0]);

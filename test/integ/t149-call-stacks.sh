@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# C stacks of calls of CUDA: equal those that backtrace() finds at the same places, each call without one is counted, and
+# a library that lies where another one was is told from it.
+. "$(dirname "$0")/lib.sh"
+need SIM REPORT JQ
+[[ $B != *san-thread ]] || skip "ThreadSanitizer changes what calls what"
+rounds=20
+for number in 1 2; do
+	echo "int in_library_$number(int (*function)(void)); int in_library_$number(int (*function)(void)) { int rc = function(); __asm__ volatile(\"\" : \"+r\"(rc)); return rc; }" |
+		gcc -shared -fPIC -O2 -fasynchronous-unwind-tables -o "$T/library$number.so" -x c - || exit 1
+done
+
+# rows QUERY: as lines of fields with | between.
+rows() { "$REPORT" sql --wide --format csv "$1" "$GPROF_DIR" 2>/dev/null | sed -e 1d -e 's/"//g' -e 's/,/|/g'; }
+calls='(SELECT pid, tid, name, stack, dur_ns, start_ns FROM api_sync UNION ALL SELECT pid, tid, name, stack, dur_ns, start_ns FROM api_copy
+	UNION ALL SELECT pid, tid, name, stack, dur_ns, start_ns FROM api_set UNION ALL SELECT pid, tid, name, stack, dur_ns, start_ns FROM api_alloc)'
+# own NAMES: of them, those of the program's own functions, innermost first, by blanks.
+own() { tr ' ;' '\n\n' <<<"$1" | grep -xE 'main|level_[a-z]+|calls_tail|tail|sorts|compare|recursion|run_thread' | paste -sd' '; }
+
+GPROF_LAUNCH_STACKS=all record "$B/integ/s_stack" $rounds
+is 0 "$rc" "exit status of s_stack"
+summary losses,notices
+refused=$(query '[.notices.rows[] | select(.cause == "no C stacks")] | length')
+[ "$refused" = 0 ] || skip "the system refuses process_vm_readv"
+
+# ---- the witness ----
+parent=$(rows "SELECT pid FROM api_set WHERE name = 'cudaMemset' LIMIT 1")
+rows "SELECT DISTINCT name, stack FROM $calls WHERE stack IS NOT NULL" | sed 's/ <- /;/g' >"$T/stacks"
+nr=0
+while read -r _ call names; do
+	want=$(own "$names")
+	[[ $(wc -w <<<"$want") -lt 100 ]] || continue # further out they are left out
+	nr=$((nr + 1))
+	have=$(grep "^$call|" "$T/stacks" | cut -d'|' -f2 | while read -r line; do own "$line"; done | grep -cxF "$want")
+	ok test "$have" -ge 1
+	[ "$have" -ge 1 ] || echo "# no stack of $call in $want"
+done <"$T/out"
+ok test "$nr" -ge 6
+is 1 "$(grep -c '^cudaMemset|.*;\.\.\.: outer frames$' "$T/stacks")" "stacks of cudaMemset deeper than 127 frames"
+is 0 "$(cut -d'|' -f2 "$T/stacks" | tr ';' '\n' | grep -cE '^(hook|launch_stack|emit)_')" "frames of gprof's own"
+ok test "$(rows "SELECT count(*) FROM api_sync WHERE pid <> $parent AND stack LIKE '%level_four <- level_three <- level_two <- main%'")" -gt 0
+
+# ---- calls without a stack are counted ----
+lost() { query "[.losses.rows[] | select(.cause | contains(\"$1\")).count] | add // 0"; }
+without=$(rows "SELECT count(*) FROM $calls WHERE stack IS NULL")
+is "$((2 * rounds))" "$(lost "not on its thread's own stack")" "calls in coroutines and on stacks of signal handlers"
+is "$without" "$(($(lost "not on its thread's own stack") + $(lost 'had not seen before')))" "calls without a stack, and losses that say why"
+ok test "$(rows "SELECT count(*) FROM $calls WHERE stack IS NOT NULL")" -gt "$((5 * rounds))"
+
+# ---- libraries that come and go ----
+rm -rf "$GPROF_DIR"
+GPROF_LAUNCH_STACKS=all record "$B/integ/s_stack" 6 "$T/library"
+rows "SELECT stack FROM api_copy WHERE name = 'cudaMemcpyAsync' ORDER BY start_ns" | awk '
+	$0 && !/^from_library <- in_library_[12] <- .*main/ { bad++ }
+	$0 && index($0, "in_library_" (NR - 1) % 2 + 1) == 0 { wrong++ }
+	$0 { nr++ }
+	END { print nr + 0, bad + 0, wrong + 0 }' >"$T/libraries"
+read -r nr bad wrong <"$T/libraries"
+is "0 0" "$bad $wrong" "stacks without a library's function, and with another library's"
+ok test "$nr" -ge 3
+
+# ---- which calls have one ----
+rm -rf "$GPROF_DIR"
+record "$B/integ/s_stack" 5
+is 0 "$(rows "SELECT count(*) FROM $calls WHERE stack IS NOT NULL AND dur_ns < 9900")" "stacks of calls shorter than 10 us"
+rm -rf "$GPROF_DIR"
+GPROF_CPU_HZ=0 record "$B/integ/s_stack" 5
+is 0 "$(rows "SELECT count(*) FROM $calls WHERE stack IS NOT NULL")" "stacks without CPU samples"
+finish
