@@ -210,11 +210,24 @@ static uint32_t stack_of(
 	return op ? op->py_stack : 0;
 }
 
+/* Operator and Python stack around an event, or else the function of C or C++. */
+static struct gap_place_key place_of(
+	struct advice_facts *facts, uint32_t what, const struct op_call *call, const struct op *op)
+{
+	struct gap_place_key place = {what, op_name_of(facts, op), stack_of(facts, call, op)};
+
+	if (!place.op && !place.py_stack) {
+		place.op = gap_places_caller(facts->process, call);
+	}
+	return place;
+}
+
 static void note(struct advice_facts *facts, enum advice_cause cause, uint64_t ns, uint32_t what,
 	const struct op_call *call, const struct op *op)
 {
-	advice_sites_add(&facts->sites, cause, when_of(facts, call), ns,
-		&(struct gap_place_key){what, op_name_of(facts, op), stack_of(facts, call, op)});
+	const struct gap_place_key place = place_of(facts, what, call, op);
+
+	advice_sites_add(&facts->sites, cause, when_of(facts, call), ns, &place);
 }
 
 static uint64_t call_ns(const struct advice_facts *facts, const struct op_call *call)
@@ -525,15 +538,18 @@ void advice_facts_take_record(struct advice_facts *facts, const struct op_record
 uint32_t advice_facts_site(
 	struct advice_facts *facts, uint32_t name, const struct op_call *call, const struct op *op)
 {
-	const struct op_call own = {.py_stack = call ? call->py_stack : op->py_stack};
+	const struct op_call own = call ? *call : (struct op_call){.py_stack = op->py_stack};
 	const struct op *around = call ? op : op->parent;
-	const struct gap_place_key key = {
-		.what = name   ? name
-			: call ? os_files_call(&facts->os_files, info_of(facts, call)->name,
-					 op_call_file(call))
-			       : op->name,
-		.op = op_name_of(facts, around),
-		.py_stack = facts->is_brief ? 0 : stack_of(facts, &own, around)};
+	struct gap_place_key key = place_of(facts, name, &own, around);
+
+	if (!name) {
+		key.what = call ? os_files_call(&facts->os_files, info_of(facts, call)->name,
+					  op_call_file(call))
+				: op->name;
+	}
+	if (facts->is_brief) {
+		key.py_stack = 0;
+	}
 
 	return gap_places_find(&facts->gap_places, &key);
 }

@@ -10,8 +10,17 @@
  */
 #include "report/budget/gap_places.h"
 
+#include "report/model/native_stack.h"
 #include "report/util/buf.h"
 #include "report/util/string_pool.h"
+
+uint32_t gap_places_caller(struct process *process, const struct op_call *call)
+{
+	return call && call->native_stack &&
+			       (call->table != GPROF_TABLE_api_launch || process->has_launch_stacks)
+		       ? native_stack_site(process, call->native_stack)
+		       : 0;
+}
 
 static void add_name(struct gap_places *places, const char *name)
 {

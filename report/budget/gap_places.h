@@ -36,6 +36,13 @@ enum gap_cost {
 	NR_GAP_COSTS,
 };
 
+/*
+ * The function of C or C++ that made a call, which is shown where neither an operator nor Python
+ * says where it was made; 0: unknown. A launch has none either where only long ones have stacks: it
+ * would be another place than the short ones.
+ */
+uint32_t gap_places_caller(struct process *process, const struct op_call *call);
+
 struct gap_place_key {
 	uint32_t what, op; /* names, of string_pool.h; 0: none */
 	uint32_t py_stack; /* of the stream; 0: none */

@@ -41,7 +41,9 @@ static uint32_t site_of(
 	while (around && around->is & OP_IS_AROUND) {
 		around = around->parent;
 	}
-	key.op = around ? around->name : 0;
+	key.op = around		? around->name
+		 : key.py_stack ? 0
+				: gap_places_caller(owners->process, call);
 	return gap_places_find(&owners->places, &key);
 }
 

@@ -791,6 +791,8 @@ struct process *process_create(struct stream *stream)
 	clock_map_finish(&process->host_clock);
 	clock_map_finish(&process->device_clock);
 	find_command(process);
+	process->has_launch_stacks =
+		!strcmp(process_fact(process, "config.GPROF_LAUNCH_STACKS", ""), "all");
 	find_context_devices(process);
 	if (process->nr_attributes) {
 		qsort(process->attributes, process->nr_attributes, sizeof(*process->attributes),

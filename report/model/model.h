@@ -185,6 +185,7 @@ struct process {
 	struct idmap py_stacks;		  /* struct model_py_stack */
 	struct idmap code_files;	  /* struct model_code_file */
 	struct idmap native_stacks;	  /* struct model_native_stack */
+	bool has_launch_stacks;		  /* of all, not of long ones only */
 	struct code_symbols *jit_symbols; /* of code without a file, see native_stack.h */
 	bool has_jit_symbols;		  /* or has looked for them */
 	uint8_t *segment_phases;	  /* enum phase, see phases_of_segment */

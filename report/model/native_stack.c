@@ -143,6 +143,38 @@ struct native_frame native_stack_frame(struct process *process, uint32_t id, uin
 	return (struct native_frame){stack->name, file ? file->name : 0};
 }
 
+/* "libcudart.so.12", "libcublasLt.so.12", "libnccl.so.2", "libnvrtc.so.12". */
+static bool is_of_cuda(uint32_t file)
+{
+	static const char *const prefixes[] = {"libcu", "libnccl", "libnv"};
+	const char *name = string_pool_text(file, NULL);
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i]))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+uint32_t native_stack_site(struct process *process, uint32_t id)
+{
+	for (unsigned int nr = 0; id && nr < NATIVE_STACK_MAX_FRAMES; nr++) {
+		const struct model_native_stack *stack = idmap_get(&process->native_stacks, id);
+		const struct model_code_file *file =
+			stack && stack->code_file ? find_file(process, stack->code_file) : NULL;
+
+		if (!stack) {
+			break;
+		}
+		if (file && !is_of_cuda(file->name)) {
+			return native_stack_frame(process, id, &id).function;
+		}
+		id = stack->parent;
+	}
+	return 0;
+}
+
 uint32_t native_stack_text(struct process *process, uint32_t id)
 {
 	struct buf text = {0};

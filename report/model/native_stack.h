@@ -20,6 +20,18 @@ struct native_frame {
 /* The frame of the stack with that id, and that of its caller's stack, 0 for none. */
 struct native_frame native_stack_frame(struct process *process, uint32_t stack, uint32_t *caller);
 
+/* A killed process may name a stack that it had not written yet. */
+static inline bool native_stack_is_known(struct process *process, uint32_t stack)
+{
+	return stack && idmap_get(&process->native_stacks, stack) != NULL;
+}
+
+/*
+ * The function that a call of CUDA was made for: the innermost one outside of NVIDIA's libraries, a
+ * number of string_pool.h; 0 if there is none.
+ */
+uint32_t native_stack_site(struct process *process, uint32_t stack);
+
 /*
  * The number in string_pool.h of the text of a stack, innermost frame first: "add <- run <- main".
  */

@@ -237,6 +237,27 @@ static unsigned int handle_column_of(unsigned int table)
 	}
 }
 
+/* The column of the call's stack of machine code; 0: the table has none. */
+static unsigned int native_column_of(unsigned int table)
+{
+	switch (table) {
+	case GPROF_TABLE_api:
+		return COL_api_native_stack;
+	case GPROF_TABLE_api_launch:
+		return COL_api_launch_native_stack;
+	case GPROF_TABLE_api_copy:
+		return COL_api_copy_native_stack;
+	case GPROF_TABLE_api_set:
+		return COL_api_set_native_stack;
+	case GPROF_TABLE_api_alloc:
+		return COL_api_alloc_native_stack;
+	case GPROF_TABLE_api_sync:
+		return COL_api_sync_native_stack;
+	default:
+		return 0;
+	}
+}
+
 static uint16_t call_of(uint64_t id)
 {
 	return id <= UINT16_MAX ? (uint16_t)id : 0;
@@ -248,6 +269,8 @@ static void add_calls(struct op_rows *rows, const struct batch *b, struct op_eve
 	const uint64_t *stacks =
 		b->table == GPROF_TABLE_api_launch ? b->col[COL_api_launch_py_stack] : NULL;
 	const unsigned int handle_column = handle_column_of(b->table);
+	const unsigned int native_column = native_column_of(b->table);
+	const uint64_t *natives = native_column ? b->col[native_column] : NULL;
 	const uint64_t *handles = handle_column ? b->col[handle_column] : NULL;
 	const uint64_t *holders =
 		b->table == GPROF_TABLE_os_call ? b->col[COL_os_call_holder] : NULL;
@@ -277,6 +300,7 @@ static void add_calls(struct op_rows *rows, const struct batch *b, struct op_eve
 			.correlation = correlation,
 			.records = work.records,
 			.py_stack = py_stack,
+			.native_stack = natives ? (uint32_t)natives[i] : 0,
 			.call = is_whole ? call_of(b->col[COL_api_call][i]) : 0,
 			.result = is_whole ? (int32_t)b->col[COL_api_result][i] : 0,
 			.table = (uint8_t)b->table,
@@ -355,6 +379,9 @@ static uint32_t mask_of(const struct op_rows *rows, unsigned int table)
 
 	if (rows->want->has_calls || rows->want->records) {
 		call_mask |= COL_BIT(COL_api_result) | COL_BIT(COL_api_call);
+		call_mask |= native_column_of(table) && rows->process->native_stacks.nr
+				     ? COL_BIT(native_column_of(table))
+				     : 0;
 	}
 	if (rows->want->records && handle_column_of(table)) {
 		call_mask |= COL_BIT(handle_column_of(table));

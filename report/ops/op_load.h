@@ -58,7 +58,7 @@ struct op_event {
 		uint32_t shape; /* of string_pool.h */
 		int32_t result; /* of a call */
 	};
-	uint32_t py_stack; /* 0: not recorded */
+	uint32_t py_stack, native_stack; /* 0: not recorded */
 	uint32_t nr_activities;
 	union {
 		uint16_t depth;

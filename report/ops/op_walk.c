@@ -450,6 +450,7 @@ static void call_call(struct walk *walk, const struct op_event *event, const str
 		.handle = event->handle,
 		.step = step_of_call(walk, event->begin),
 		.py_stack = event->py_stack,
+		.native_stack = event->native_stack,
 		.segment = segment,
 		.table = event->table};
 

@@ -45,9 +45,9 @@ struct op_call {
 			    for; of a call of the C library, the number of its file, or
 			    OS_FILES_HOLDER and the thread that it waits for */
 	uint32_t step;	 /* in which it began, as in phase_segment: 0 before the first */
-	uint32_t py_stack; /* 0: not recorded */
-	uint32_t segment;  /* of phases, as an operator has it */
-	uint8_t table;	   /* GPROF_TABLE_api ... _api_sync, or os_call */
+	uint32_t py_stack, native_stack; /* 0: not recorded */
+	uint32_t segment;		 /* of phases, as an operator has it */
+	uint8_t table;			 /* GPROF_TABLE_api ... _api_sync, or os_call */
 };
 
 /* The handle of a call of the C library; 0 for all other calls. */

@@ -534,7 +534,9 @@ static struct cell convert_cell(struct event_reader *reader, size_t place,
 	case ROLE_PY_CODE:
 		return known_if(value ? py_code_text(process, (uint32_t)value) : 0, value != 0);
 	case ROLE_NATIVE_STACK:
-		return known_if(native_stack_text(process, (uint32_t)value), value != 0);
+		return native_stack_is_known(process, (uint32_t)value)
+			       ? known(native_stack_text(process, (uint32_t)value))
+			       : known_if(0, false);
 	case ROLE_METRIC:
 		return metric_cell(value);
 	case ROLE_HOST_END:

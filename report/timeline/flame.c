@@ -420,11 +420,42 @@ static void on_op(void *context, const struct op *op)
 		duration_ns(reading, op->begin, op->end));
 }
 
+/* Adds the frames of a stack (mixed_stack.h); is_native_only: those below Python's. */
+static uint32_t mixed_frame(
+	struct flame_reading *reading, uint32_t frame, uint64_t stack, bool is_native_only)
+{
+	struct mixed_frame frames[MIXED_STACK_MAX_FRAMES];
+	uint32_t nr = mixed_stack_frames(reading->process, stack, frames);
+
+	while (nr > 0) {
+		const struct mixed_frame *at = &frames[--nr];
+
+		if (!at->py_code || !is_native_only) {
+			frame = find_frame(reading, frame, at->function,
+				at->py_code ? FLAME_PYTHON : FLAME_CALL);
+		}
+	}
+	return frame;
+}
+
+/*
+ * Adds the functions of C and C++ that lead to a call. Inside an operator they would repeat what
+ * the framework is made of.
+ */
+static uint32_t native_frame(struct flame_reading *reading, uint32_t frame,
+	const struct op_call *call, const struct op *op)
+{
+	return call && !op && native_stack_is_known(reading->process, call->native_stack)
+		       ? mixed_frame(reading, frame,
+				 mixed_stack_id(call->native_stack, call->py_stack), true)
+		       : frame;
+}
+
 static void on_call(void *context, const struct op_call *call, const struct op *op)
 {
 	struct flame_reading *reading = context;
 	struct place place = place_of(reading, call->begin, call->segment);
-	uint32_t outer = frame_around(reading, op, call->py_stack);
+	uint32_t outer = native_frame(reading, frame_around(reading, op, call->py_stack), call, op);
 	uint32_t name = process_call_name(reading->process, call->call, NULL);
 
 	add_cpu(reading, find_frame(reading, outer, name, FLAME_CALL), &place, op, outer,
@@ -444,8 +475,10 @@ static void on_record(void *context, const struct op_record *record, const struc
 		place = place_of(reading, call->begin, call->segment);
 	}
 	if (!op) {
-		outer = find_text(
-			reading, outer, op_record_lacks_op(record, call != NULL), FLAME_OPERATOR);
+		outer = call && native_stack_is_known(reading->process, call->native_stack)
+				? native_frame(reading, outer, call, op)
+				: find_text(reading, outer,
+					  op_record_lacks_op(record, call != NULL), FLAME_OPERATOR);
 	}
 	frame = find_frame(
 		reading, outer, op_record_name(reading->process, record), FLAME_ACTIVITY);
@@ -469,20 +502,6 @@ static uint32_t thread_frame(struct flame_reading *reading, uint64_t name)
 		    : find_text(reading, reading->root, "(unnamed thread)", FLAME_PROCESS);
 }
 
-static uint32_t mixed_frame(struct flame_reading *reading, uint32_t frame, uint64_t stack)
-{
-	struct mixed_frame frames[MIXED_STACK_MAX_FRAMES];
-	uint32_t nr = mixed_stack_frames(reading->process, stack, frames);
-
-	while (nr > 0) {
-		const struct mixed_frame *at = &frames[--nr];
-
-		frame = find_frame(
-			reading, frame, at->function, at->py_code ? FLAME_PYTHON : FLAME_CALL);
-	}
-	return frame;
-}
-
 static void on_waits(void *context, struct process *process, const struct batch *b)
 {
 	struct flame_reading *reading = context;
@@ -493,7 +512,7 @@ static void on_waits(void *context, struct process *process, const struct batch 
 		uint64_t stack = mixed_stack_id(0, key.py_stack);
 		uint32_t frame = thread_frame(reading, b->col[COL_wait_sample_name][i]);
 
-		frame = stack ? mixed_frame(reading, frame, stack) : frame;
+		frame = stack ? mixed_frame(reading, frame, stack, false) : frame;
 		frame = find_frame(reading, frame, wait_text(process, &key), FLAME_ACTIVITY);
 		find_self(reading, frame, &place)[FLAME_CPU] += b->col[COL_wait_sample_ns][i];
 	}
@@ -510,7 +529,7 @@ static void on_samples(void *context, struct process *process, const struct batc
 			b->col[COL_cpu_sample_native_stack][i], b->col[COL_cpu_sample_py_stack][i]);
 		uint32_t frame = thread_frame(reading, b->col[COL_cpu_sample_name][i]);
 
-		frame = mixed_frame(reading, frame, stack);
+		frame = mixed_frame(reading, frame, stack, false);
 		find_self(reading, frame, &place)[FLAME_CPU] += b->col[COL_cpu_sample_ns][i];
 	}
 }

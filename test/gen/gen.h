@@ -129,6 +129,9 @@ void gen_compiled(struct gen *gen);
 /* Steps whose GPU waits for calls of the C library; see gen_os.c. */
 void gen_os(struct gen *gen);
 
+/* Steps of a program whose calls have native stacks; see gen_stacks.c. */
+void gen_stacks(struct gen *gen);
+
 /* Steps without a GPU whose loop waits for a CPU; see gen_cpu_wait.c. */
 void gen_cpu_wait(struct gen *gen);
 

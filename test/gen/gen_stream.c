@@ -76,6 +76,8 @@ int main(int argc, char **argv)
 		gen_gil(gen);
 	} else if (argc > 2 && !strcmp(argv[2], "os")) {
 		gen_os(gen);
+	} else if (argc > 2 && !strcmp(argv[2], "stacks")) {
+		gen_stacks(gen);
 	} else if (argc > 2 && !strcmp(argv[2], "cpu")) {
 		gen_cpu(gen, argc > 3);
 	} else if (argc > 2 && !strcmp(argv[2], "counted")) {

@@ -178,6 +178,9 @@ golden v2/compile_samples.json "$report" --view compilations,findings --format j
 golden v2/compile.sum "$report" "$work/compile.sum"
 golden v2/os.views "$report" --wide --top 4 --view headline,os-runtime,io,locks,budget,api,threads,idle-gaps v2/os.gprof
 golden v2/os.sql "$report" sql --format csv "SELECT step, start_ns, dur_ns, tid, name, result, returned, bytes, object, file, path FROM os_call WHERE step IS NULL OR step < 2 ORDER BY start_ns" v2/os.gprof
+golden v2/stacks.views "$report" --wide --view headline,findings,budget v2/stacks.gprof
+golden v2/stacks.flame "$report" flame -o - v2/stacks.gprof
+golden v2/stacks.sql "$report" sql --wide --format csv "SELECT name, stack, count(*) FROM api_sync GROUP BY 2 UNION ALL SELECT name, stack, count(*) FROM api_copy GROUP BY 2 UNION ALL SELECT name, stack, count(*) FROM api_launch GROUP BY 2" v2/stacks.gprof
 golden v2/os.timeline "$report" timeline -o - v2/os.gprof
 golden v2/gc_rare.timeline "$report" timeline -o - v2/gc_rare.gprof
 

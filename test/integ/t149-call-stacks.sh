@@ -48,6 +48,10 @@ is "$((2 * rounds))" "$(lost "not on its thread's own stack")" "calls in corouti
 is "$without" "$(($(lost "not on its thread's own stack") + $(lost 'had not seen before')))" "calls without a stack, and losses that say why"
 ok test "$(rows "SELECT count(*) FROM $calls WHERE stack IS NOT NULL")" -gt "$((5 * rounds))"
 
+# ---- views ----
+"$REPORT" flame -o - "$GPROF_DIR" 2>/dev/null >"$T/folded"
+ok grep -qE 'main;(run;)?sorts;[^ ]*compare;Memcpy HtoD' "$T/folded"
+
 # ---- libraries that come and go ----
 rm -rf "$GPROF_DIR"
 GPROF_LAUNCH_STACKS=all record "$B/integ/s_stack" 6 "$T/library"
