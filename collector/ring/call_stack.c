@@ -81,15 +81,20 @@ static bool is_readable(uintptr_t at)
 	return syscall(SYS_rt_sigprocmask, -1L, at, NULL, 8ul) != -1 || errno != EFAULT;
 }
 
-/* Is all memory mapped from `low` up to `high`? */
+/* Returns up to where memory is mapped from `low` on, but not more than `high`. */
+static uintptr_t find_unmapped(uintptr_t low, uintptr_t high)
+{
+	uintptr_t at = low & ~(uintptr_t)(PAGE_BYTES - 1);
+
+	while (at < high && is_readable(at)) {
+		at += PAGE_BYTES;
+	}
+	return at < high ? at : high;
+}
+
 static bool is_mapped(uintptr_t low, uintptr_t high)
 {
-	bool is_there = high - low <= MAX_BYTES;
-
-	for (uintptr_t at = low; at < high && is_there; at += PAGE_BYTES) {
-		is_there = is_readable(at);
-	}
-	return is_there;
+	return high - low <= MAX_BYTES && find_unmapped(low, high) == high;
 }
 
 static uintptr_t end_of(uintptr_t known)
@@ -128,12 +133,25 @@ static inline uintptr_t find_end(uintptr_t sp)
 
 /* ---- copies ---- */
 
+/*
+ * The stack of a coroutine that lies below the thread's own looks like a part of that, and what is
+ * between them may have been unmapped since. A known stack is read without such a look: where the
+ * words before are the same, the next one is the return address of a frame that is there.
+ */
+static uint64_t count_bytes(const struct stack_view *view)
+{
+	uint64_t nr_bytes = view->nr_bytes < CALL_STACK_BYTES ? view->nr_bytes : CALL_STACK_BYTES;
+	uintptr_t end = find_unmapped(view->sp, view->sp + nr_bytes);
+
+	return end > view->sp ? end - view->sp : 0;
+}
+
 /* As memcpy would, but for the sanitizers, which forbid to read frames of callers. */
 __attribute__((no_sanitize("address", "thread"))) static void copy_stack(
 	struct call_stack_slot *slot, const struct stack_view *view)
 {
 	const volatile uint64_t *from = (const volatile uint64_t *)(uintptr_t)view->sp;
-	uint64_t nr_bytes = view->nr_bytes < CALL_STACK_BYTES ? view->nr_bytes : CALL_STACK_BYTES;
+	uint64_t nr_bytes = count_bytes(view);
 
 	for (uint64_t i = 0; i < nr_bytes / sizeof(*from); i++) {
 		slot->bytes[i] = from[i];
@@ -163,6 +181,7 @@ static __attribute__((noinline)) uint32_t take_copy(const struct stack_view *vie
 	uint64_t now = clock_raw(), first = now - state.first_raw, cost;
 	uint32_t number;
 	struct call_stack_slot *slot = NULL;
+	TARGET_KEEP_ERRNO;
 
 	next_raw = (int64_t)(next_raw - first) < 0 ? first : next_raw;
 	if ((int64_t)(next_raw - now) < 0) {
@@ -178,8 +197,6 @@ static __attribute__((noinline)) uint32_t take_copy(const struct stack_view *vie
 	copy_stack(slot, view);
 	atomic_store_explicit(&slot->state, CALL_STACK_FULL, memory_order_release);
 	if (number % WAKE_COPIES == 0) {
-		TARGET_KEEP_ERRNO;
-
 		ring_wake();
 	}
 	cost = (clock_raw() - now) * COST_PARTS; /* more if the thread lost its CPU meanwhile */
