@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What gprof adds to a launch, to cudaGetDevice, to an operator of PyTorch and to the memory of its tensor stays within
-# test/bench/cold/budgets: instructions, cache lines, page faults, futex and other system calls, with a runtime and a
+# test/bench/cold/budgets: instructions, cache lines, page faults and system calls, with a runtime and a
 # CUPTI that do nothing.
 . "$(dirname "$0")/lib.sh"
 need PLAIN
