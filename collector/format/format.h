@@ -166,7 +166,9 @@ enum gprof_fact {
 	T(61, wait_sample, GPROF_IS_EVENT | GPROF_IN_OWN_STEP,                                     \
 		"a look at a thread that waited in the kernel")                                    \
 	T(62, compiled_call, 0,                                                                    \
-		"a call in code that torch.compile generated: what it stands for")
+		"a call in code that torch.compile generated: what it stands for")                 \
+	T(63, gil_sample, GPROF_IS_EVENT | GPROF_IN_OWN_STEP,                                      \
+		"a look at who holds Python's lock")
 
 #define GPROF_COLUMNS_schema(C, t)                                                                 \
 	C(t, uint16_t, table, UINT)                                                                \
@@ -839,6 +841,15 @@ enum gprof_fact {
 	C(t, uint32_t, holder, UINT)                                                               \
 	C(t, uint32_t, holder_stack, UINT)
 
+/* The other columns say who holds the lock, as in cpu_sample; task 0: nobody, or unknown. */
+#define GPROF_COLUMNS_gil_sample(C, t)                                                             \
+	C(t, uint64_t, time, TICK)                                                                 \
+	C(t, uint64_t, ns, UINT)                                                                   \
+	C(t, uint8_t, is_held, UINT)                                                               \
+	C(t, uint32_t, task, UINT)                                                                 \
+	C(t, uint32_t, name, STRING)                                                               \
+	C(t, uint32_t, py_stack, UINT)
+
 /*
  * At `line` of `file`, which Inductor wrote, is a call of the kernel `name`, or of a library
  * ("extern_kernels.mm"). nodes: of the traced program.
@@ -855,7 +866,7 @@ enum gprof_table {
 #define T(id, name, facts, what) GPROF_TABLE_##name = id,
 	GPROF_TABLES(T)
 #undef T
-	GPROF_NR_TABLES = 63, /* one more than the last id */
+	GPROF_NR_TABLES = 64, /* one more than the last id */
 };
 
 /* Has the table one of these facts? */

@@ -60,6 +60,12 @@ enum python_read {
 	PYTHON_READ_GONE,  /* the state is not that thread's any more */
 };
 
+enum python_held {
+	PYTHON_LOCK_UNKNOWN, /* the lock was not found */
+	PYTHON_LOCK_FREE,
+	PYTHON_LOCK_HELD,
+};
+
 struct python_sampler {
 	/* Are the interpreter's threads known by now? It may begin later than the recorder. */
 	bool (*find)(void);
@@ -76,10 +82,10 @@ struct python_sampler {
 	/* Is it the address by which threads wait for the interpreter's lock? */
 	bool (*is_lock)(uint64_t address);
 	/*
-	 * Returns the kernel id of the thread that holds the lock for which a thread waits by that
-	 * address, and sets *state to its state; 0 if unknown, or nobody holds it now.
+	 * Who holds the interpreter's lock? *tid: the kernel id of that thread, 0 if nobody holds
+	 * it or the thread is not known. *state: its state.
 	 */
-	uint32_t (*holder)(uint64_t address, uintptr_t *state);
+	enum python_held (*holder)(uint32_t *tid, uintptr_t *state);
 };
 
 /* A source sets it, at any time; NULL if there is none. */

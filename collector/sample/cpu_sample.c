@@ -39,6 +39,7 @@
 #include "collector/sample/cpu_notice.h"
 #include "collector/sample/cpu_ring.h"
 #include "collector/sample/cpu_room.h"
+#include "collector/sample/gil_sample.h"
 #include "collector/sample/native_stack.h"
 #include "collector/sample/new_threads.h"
 #include "collector/sample/python_sample.h"
@@ -53,7 +54,6 @@
 #include "collector/util/config.h"
 #include "collector/util/cpus.h"
 #include "collector/util/file_text.h"
-#include "collector/util/log.h"
 #include "collector/util/loss.h"
 #include "collector/util/memory.h"
 #include "collector/util/mode.h"
@@ -256,15 +256,6 @@ static void grow_ring(struct thread *thread)
 	}
 }
 
-static void read_name(struct thread *thread)
-{
-	char path[64];
-
-	log_format(path, sizeof(path), "/proc/self/task/%u/comm", thread->tid);
-	file_text_read(path, thread->name, sizeof(thread->name));
-	thread->name[strcspn(thread->name, "\n")] = 0;
-}
-
 /* ---- all threads ---- */
 
 static bool is_shortage(int rc)
@@ -288,7 +279,7 @@ static void sample(struct thread *thread)
 	} else if (rc) {
 		report_no_room(thread->tid, -rc);
 	}
-	read_name(thread);
+	task_read_name(thread->tid, thread->name, sizeof(thread->name));
 }
 
 static void add_thread(uint32_t tid)
@@ -479,7 +470,6 @@ static void scan(uint64_t now_ns, bool is_start)
 static uint32_t find_python_stack(const struct thread *thread, uint64_t sample_ns)
 {
 	const struct python_moment *moment = &state.moment;
-	uint32_t id;
 
 	if (!thread->python) {
 		return 0;
@@ -488,11 +478,7 @@ static uint32_t find_python_stack(const struct thread *thread, uint64_t sample_n
 		moment->ns - sample_ns > state.period_ns / MOMENT_PARTS) {
 		return GPROF_PY_STACK_NOT_READ;
 	}
-	if (!moment->stack.nr) {
-		return 0;
-	}
-	id = python_sample_add(state.python, &moment->stack);
-	return id ? id : GPROF_PY_STACK_NOT_READ;
+	return python_sample_add(state.python, &moment->stack);
 }
 
 static void add_row(const struct thread *thread, uint64_t monotonic_ns, uint64_t ns,
@@ -622,6 +608,7 @@ static void set_running(bool is_running)
 	state.is_running = is_running;
 	if (!is_running) {
 		wait_sample_look(state.python, &state.now, false);
+		gil_sample_stop();
 	}
 	if (!state.is_refused) { /* else there is nothing to switch */
 		prctl(is_running ? PR_TASK_PERF_EVENTS_ENABLE : PR_TASK_PERF_EVENTS_DISABLE);
@@ -737,13 +724,21 @@ static void look_at_python(uint64_t now_ns)
 	state.look_due_ns = now_ns + state.period_ns;
 }
 
-/* At what threads wait for, which nothing else sees. */
+static const char *name_of(uint32_t tid)
+{
+	const struct thread *thread = find_thread(tid);
+
+	return thread ? thread->name : "";
+}
+
+/* At what threads wait for and who holds Python's lock, which nothing else sees. */
 static void look_at_waits(uint64_t now_ns)
 {
 	uint64_t next_ns;
 
 	state.now = clock_take_anchor();
 	next_ns = wait_sample_look(state.python, &state.now, is_open());
+	gil_sample_look(is_open() ? state.python : NULL, &state.now, name_of);
 	state.wait_due_ns = now_ns + (next_ns > state.period_ns ? next_ns : state.period_ns);
 }
 
@@ -858,6 +853,7 @@ static void fini(void)
 	}
 	task_list_forget();
 	wait_sample_forget();
+	gil_sample_stop();
 	python_sample_fini();
 }
 
@@ -894,6 +890,7 @@ void cpu_sample_forget(void)
 		state = (struct cpu_sample_state){.threads = state.threads};
 		task_list_forget();
 		wait_sample_forget();
+		gil_sample_stop();
 		code_map_forget();
 	}
 }

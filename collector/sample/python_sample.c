@@ -180,7 +180,7 @@ uint32_t python_sample_add(const struct python_sampler *sampler, const struct py
 	for (uint32_t i = stack->nr; i > 0; i--) {
 		id = frame_id(sampler, id, &stack->frames[i - 1]);
 		if (!id) {
-			return 0;
+			return GPROF_PY_STACK_NOT_READ;
 		}
 	}
 	return id;

@@ -17,7 +17,10 @@ int python_sample_init(void);
 /* Releases the memory. */
 void python_sample_fini(void);
 
-/* The id of the stack in table py_stack; 0 if a name of it cannot be read any more. */
+/*
+ * The id of the stack in table py_stack, 0 if it has no frames; GPROF_PY_STACK_NOT_READ if a name
+ * of it cannot be read any more.
+ */
 uint32_t python_sample_add(const struct python_sampler *sampler, const struct python_stack *stack);
 
 #endif

@@ -50,3 +50,12 @@ bool task_is_ready(uint32_t tid)
 	after_name = strrchr(text, ')');
 	return after_name && !strncmp(after_name, ") R", 3);
 }
+
+void task_read_name(uint32_t tid, char *name, size_t nr_bytes)
+{
+	char path[64];
+
+	log_format(path, sizeof(path), "%s/%u/comm", tasks, tid);
+	file_text_read(path, name, nr_bytes);
+	name[strcspn(name, "\n")] = 0;
+}

@@ -7,6 +7,7 @@
 #define COLLECTOR_SAMPLE_TASK_LIST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -29,5 +30,8 @@ bool task_exists(uint32_t tid);
 
 /* Is it ready to run, on a CPU or not? */
 bool task_is_ready(uint32_t tid);
+
+/* Reads its name; "" if it has ended. */
+void task_read_name(uint32_t tid, char *name, size_t nr_bytes);
 
 #endif

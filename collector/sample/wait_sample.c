@@ -16,6 +16,7 @@
 #include "collector/format/codes.h"
 #include "collector/format/format.h"
 #include "collector/ring/ring.h"
+#include "collector/sample/gil_sample.h"
 #include "collector/sample/python_sample.h"
 #include "collector/stream/batch.h"
 #include "collector/stream/dictionary.h"
@@ -307,32 +308,20 @@ static bool read_call(struct waiter *waiter, struct wait_call *call)
 
 static uint32_t stack_id(const struct python_sampler *python, enum python_read result)
 {
-	uint32_t id = result == PYTHON_READ_STACK && state.stack.nr
-			      ? python_sample_add(python, &state.stack)
-			      : 0;
-
-	return id || (result == PYTHON_READ_STACK && !state.stack.nr) ? id
-								      : GPROF_PY_STACK_NOT_READ;
+	return result == PYTHON_READ_STACK ? python_sample_add(python, &state.stack)
+					   : GPROF_PY_STACK_NOT_READ;
 }
 
-/*
- * The holder's stack counts only if the same thread holds the lock before and after the read. By
- * now, the waiting thread may have taken the lock itself.
- */
-static void find_holder(const struct waiter *waiter, struct wait *wait,
-	const struct python_sampler *python, uint64_t lock)
+/* By now, the waiting thread may have taken the lock itself. */
+static void find_holder(
+	const struct waiter *waiter, struct wait *wait, const struct python_sampler *python)
 {
-	uintptr_t at, again;
-	uint32_t tid = python->holder(lock, &at);
-	enum python_read result;
+	struct gil_holder holder;
 
-	if (!tid || tid == waiter->tid) {
-		return;
-	}
-	result = python->read(tid, at, &state.stack);
-	if (python->holder(lock, &again) == tid && again == at) {
-		wait->holder = tid;
-		wait->holder_stack = stack_id(python, result);
+	if (gil_holder_find(python, &holder) == PYTHON_LOCK_HELD && holder.is_sure && holder.tid &&
+		holder.tid != waiter->tid) {
+		wait->holder = holder.tid;
+		wait->holder_stack = holder.py_stack;
 	}
 }
 
@@ -354,7 +343,7 @@ static bool find_wait(struct waiter *waiter, const struct python_sampler *python
 	}
 	wait.py_stack = python ? stack_id(python, result) : 0;
 	if (wait.kind == GPROF_OS_GIL) {
-		find_holder(waiter, &wait, python, call.arguments[0]);
+		find_holder(waiter, &wait, python);
 	}
 	waiter->wait = wait;
 	if (result == PYTHON_READ_GONE) {

@@ -7,6 +7,7 @@
 #include "preload/python/python_lock.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "preload/base/modules.h"
 #include "preload/python/python_frame.h"
@@ -44,27 +45,70 @@ bool python_lock_is(uint64_t address)
 	return address - atomic_load_explicit(&runtime.address, memory_order_relaxed) < nr_bytes;
 }
 
-/*
- * The begin of CPython's struct _gil_runtime_state, 3.8 to 3.15:
- *
- *     0 interval    8 last_holder    16 locked    24 switch_number    32 cond
- *
- * A thread waits at one of the two __g_signals of cond, which are 40 bytes behind its begin from
- * glibc 2.25 on, and 32 bytes from 2.41 on; before, at its __futex.
- */
-bool python_lock_holder(uint64_t address, uint32_t guess, uintptr_t *state)
-{
-	static const uint8_t signals[PYTHON_LOCK_GUESSES] = {40, 44, 32, 36, 4};
-	uint64_t at = address - signals[guess] - 24;
-	struct {
-		uintptr_t last_holder;
-		int32_t locked;
-	} lock;
+/* The beginning of CPython's struct _gil_runtime_state, 3.8 to 3.15. */
+struct lock {
+	uint64_t interval_us;  /* after which a thread that waits asks for the lock */
+	uintptr_t last_holder; /* a thread's state */
+	uint64_t locked;       /* 32 bits, and padding */
+	uint64_t nr_switches;
+};
 
-	if (at % sizeof(uintptr_t) || !python_lock_is(at) ||
-		!python_peek(&lock, at, sizeof(lock)) || lock.locked != 1) {
+#define MAX_INTERVAL_US 10000000000u
+#define BLOCK_BYTES	4096u
+
+/* The holder has been counted as one, which nothing else beside a pointer to a state counts. */
+static bool is_like_lock(const struct lock *lock)
+{
+	return lock->interval_us && lock->interval_us <= MAX_INTERVAL_US && lock->locked <= 1 &&
+	       lock->last_holder && lock->nr_switches && lock->nr_switches >> 48 == 0;
+}
+
+/* Returns the only place of a block that looks like the lock; 0 if there is none, 1 if several. */
+static uintptr_t look_in_block(uintptr_t at, uint32_t nr_bytes, bool (*is_state)(uintptr_t state))
+{
+	static uint64_t words[BLOCK_BYTES / sizeof(uint64_t)];
+	uintptr_t found = 0;
+	struct lock lock;
+
+	if (!python_peek(words, at, nr_bytes)) {
+		return 0;
+	}
+	for (uint32_t i = 0; i + sizeof(lock) <= nr_bytes; i += sizeof(*words)) {
+		memcpy(&lock, (const char *)words + i, sizeof(lock));
+		if (is_like_lock(&lock) && is_state(lock.last_holder)) {
+			found = found ? 1 : at + i;
+		}
+	}
+	return found;
+}
+
+uintptr_t python_lock_seek(bool (*is_state)(uintptr_t state))
+{
+	uint64_t nr_bytes = atomic_load_explicit(&runtime.nr_bytes, memory_order_acquire);
+	uint64_t begin = atomic_load_explicit(&runtime.address, memory_order_relaxed);
+	uint64_t stride = BLOCK_BYTES - sizeof(struct lock) + sizeof(uint64_t);
+	uintptr_t found = 0;
+
+	for (uint64_t at = 0; at + sizeof(struct lock) <= nr_bytes; at += stride) {
+		uint64_t rest = nr_bytes - at;
+		uintptr_t here = look_in_block(
+			begin + at, (uint32_t)(rest < BLOCK_BYTES ? rest : BLOCK_BYTES), is_state);
+
+		if (here == 1 || (here && found)) {
+			return 0;
+		}
+		found = here ? here : found;
+	}
+	return found;
+}
+
+bool python_lock_read(uintptr_t at, uintptr_t *state)
+{
+	struct lock lock;
+
+	if (!python_peek(&lock, at, sizeof(lock))) {
 		return false;
 	}
-	*state = lock.last_holder;
-	return *state != 0;
+	*state = (uint32_t)lock.locked == 1 ? lock.last_holder : 0;
+	return true;
 }

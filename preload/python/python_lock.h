@@ -13,13 +13,14 @@ void python_lock_find(void);
  */
 bool python_lock_is(uint64_t address);
 
-/* How many places the lock may have its holder at, as python_lock_holder() counts them. */
-#define PYTHON_LOCK_GUESSES 5u
-
 /*
- * Reads from the lock that a thread waits for at that address what may be the state of the thread
- * that holds it. Returns false if it is none for that guess, or the lock is free.
+ * Looks through the interpreter's variables for the lock, which has a pointer to the state of the
+ * thread that took it last: is_state says whether there is a state at an address. Returns 0 if the
+ * lock was not found, as when that thread has ended.
  */
-bool python_lock_holder(uint64_t address, uint32_t guess, uintptr_t *state);
+uintptr_t python_lock_seek(bool (*is_state)(uintptr_t state));
+
+/* Sets *state to that of the thread that holds the lock at `at`, 0 if none does. */
+bool python_lock_read(uintptr_t at, uintptr_t *state);
 
 #endif

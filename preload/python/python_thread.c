@@ -32,6 +32,8 @@ enum { PREVIOUS, NEXT, INTERPRETER, FIRST_ID };
 
 /* Where Python is read from outside: looks at its threads, until its main thread is found. */
 #define MAX_LOOKS 10u
+/* A thread that took the lock last may have ended. Then it is not found until another takes it. */
+#define MAX_SEEKS 50u
 
 /* A stack that changes while it is read is read again. */
 #define NR_TRIES 3u
@@ -58,6 +60,8 @@ static struct {
 	void *(*thread_state)(void);
 	uint64_t nr_added; /* objects, at the last look for it */
 	uint32_t nr_looks; /* at its threads */
+	uintptr_t lock;	   /* where its lock is, 0: not found */
+	uint32_t nr_seeks; /* for that */
 	atomic_bool is_refused;
 } outside;
 
@@ -432,17 +436,43 @@ static bool is_lock(uint64_t address)
 	return python_lock_is(address);
 }
 
-/* Only a state of the interpreter begins as one, so a wrong guess finds none. */
-static uint32_t find_holder(uint64_t address, uintptr_t *state)
+static bool is_state(uintptr_t at)
 {
 	uintptr_t words[STATE_WORDS];
 
-	for (uint32_t i = 0; i < PYTHON_LOCK_GUESSES && is_lock(address); i++) {
-		if (python_lock_holder(address, i, state) && read_state(words, *state)) {
-			return tid_of(words);
-		}
+	return read_state(words, at);
+}
+
+static bool find_lock(void)
+{
+	static atomic_uint told_in;
+
+	if (!outside.lock && outside.nr_seeks < MAX_SEEKS) {
+		outside.nr_seeks++;
+		is_lock(0); /* finds the interpreter's variables */
+		outside.lock = python_lock_seek(is_state);
 	}
-	return 0;
+	if (!outside.lock && outside.nr_seeks == MAX_SEEKS && notice_is_first(&told_in)) {
+		notice_add("Python's lock was not found", 0,
+			"gprof does not know who holds Python's lock (GIL): view gil-holders is "
+			"empty, and waits for the lock do not say who holds it");
+	}
+	return outside.lock != 0;
+}
+
+static enum python_held find_holder(uint32_t *tid, uintptr_t *state)
+{
+	uintptr_t words[STATE_WORDS];
+
+	*tid = 0;
+	*state = 0;
+	if (!find_lock() || !python_lock_read(outside.lock, state)) {
+		return PYTHON_LOCK_UNKNOWN;
+	}
+	if (*state && read_state(words, *state)) {
+		*tid = tid_of(words);
+	}
+	return *state ? PYTHON_LOCK_HELD : PYTHON_LOCK_FREE;
 }
 
 static const struct python_sampler sampler = {

@@ -297,7 +297,7 @@ static void fini(void *state)
 	timed_samples_fini(&view->samples);
 }
 
-VIEW(gil, 314) = {
+VIEW(gil, 313) = {
 	.name = "gil",
 	.subject = VIEW_ABOUT_HOST,
 	.help = "waits for Python's lock (GIL) by thread, and what other threads run meanwhile",

@@ -10,6 +10,9 @@
  *
  * The other thread has CPU samples of 1 ms at 1 to 4 ms: three in json of Python's own library,
  * which line 12 of dataset.py has called, and one at line 14. Both run at 9 ms.
+ *
+ * gprof looks at the lock each 5 ms: at 2 ms the other thread has it, at 7 ms nobody, in every
+ * fifth step the loop, whose frames could not be read, and once a thread that is not known.
  */
 #include "test/gen/gen.h"
 
@@ -85,6 +88,32 @@ static void add_samples(struct gen *gen, uint64_t at)
 	sample(gen, LOOP_TID, at + 9 * SAMPLE_NS, IN_MODULE);
 }
 
+static struct gprof_row_gil_sample *look_at_lock(struct gen *gen, uint64_t at, const char *thread)
+{
+	uint32_t name = thread ? gen_string(gen, thread) : 0;
+	struct gprof_row_gil_sample *row = gen_row(gen, GPROF_TABLE_gil_sample);
+
+	row->time = at;
+	row->ns = 5000 * US;
+	row->name = name;
+	return row;
+}
+
+static void add_holders(struct gen *gen, uint64_t at, uint32_t step)
+{
+	struct gprof_row_gil_sample *row = look_at_lock(gen, at + 2000 * US, "loader");
+
+	row->is_held = 1;
+	row->task = LOADER_TID;
+	row->py_stack = step % 4 ? IN_JSON : AT_14;
+	row = look_at_lock(gen, at + 7000 * US, step % 5 ? NULL : "python");
+	if (step % 5 == 0 || step == 7) {
+		row->is_held = 1;
+		row->task = step == 7 ? 0 : LOOP_TID;
+		row->py_stack = GPROF_PY_STACK_NOT_READ;
+	}
+}
+
 void gen_gil(struct gen *gen)
 {
 	uint64_t at = START_NS;
@@ -100,6 +129,7 @@ void gen_gil(struct gen *gen)
 		gen_launch(gen, at + 5000 * US, 20, 4880, 2 * i + 2);
 		wait_for_lock(gen, LOADER, at, 6000, 300);
 		add_samples(gen, at);
+		add_holders(gen, at, i);
 		at += 10000 * US;
 	}
 	gen_step(gen, NR_STEPS, at);

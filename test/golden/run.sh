@@ -161,8 +161,8 @@ golden v2/placement.sql "$report" sql --format csv "SELECT cpu, cpu_khz, migrati
 golden v2/wait.views "$report" --view headline,findings,wait-lines,budget v2/wait.gprof
 golden v2/wait.json "$report" --view findings,wait-lines --format json v2/wait.gprof
 golden v2/wait.sql "$report" sql --format csv "SELECT kind, syscall, object, python_stack, name, count(*), sum(ns), min(time_ns), min(step), max(step) FROM wait_sample GROUP BY 1, 2, 3, 4, 5" v2/wait.gprof
-golden v2/gil.views "$report" --wide --top 3 --view headline,gil,locks,budget,breakdown,advice,idle-gaps v2/gil.gprof
-golden v2/gil.json "$report" --view gil,findings --format json v2/gil.gprof
+golden v2/gil.views "$report" --wide --top 3 --view headline,gil,gil-holders,locks,budget,breakdown,advice,idle-gaps v2/gil.gprof
+golden v2/gil.json "$report" --view gil,gil-holders,findings --format json v2/gil.gprof
 golden v2/gil.timeline "$report" timeline -o - v2/gil.gprof
 "$report" reduce -o "$work/gil.sum" v2/gil.gprof 2>/dev/null
 golden v2/gil.sum "$report" "$work/gil.sum"

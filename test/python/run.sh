@@ -391,6 +391,24 @@ if held < 0.8 * gil:
 	return 1
 }
 
+# Who holds the lock, by samples, for the shares that the program measures. Twice the margin is 4 standard errors.
+gil_holders()
+{
+	GPROF_CPU_HZ=99 within "$python" test/python/gil_shares.py 4 >"$T/out" || return 1
+	view gil-holders
+	python3 -c '
+import json, sys
+rows = json.load(open(sys.argv[1]))["gil_holders"]["rows"]
+own = [line.split() for line in open(sys.argv[2])]
+all_ms = int(own[-1][2])
+for function, tid, ms in own[:-1]:
+    row = next(row for row in rows if row["tid"] == int(tid))
+    print(function, row["share_pct"], 100 * int(ms) / all_ms, row["margin_pct"], row["place"])
+    assert abs(row["share_pct"] - 100 * int(ms) / all_ms) <= 2 * row["margin_pct"]
+    assert function in row["place"], row["place"]
+assert sum(row["samples"] for row in rows) > 50' "$T/gil-holders.json" "$T/out"
+}
+
 have_shares()
 {
 	has_shares || grep '"cause": "CPU samples refused"' "$T/notices.json" >/dev/null # by this machine
@@ -657,6 +675,7 @@ for python in "${pythons[@]}"; do
 	tap own_tests "collections: Python's own tests"
 	tap gil "the lock: as long as the program measures"
 	tap gil_gpu "the lock: a GPU waits for it"
+	tap gil_holders "the lock: who holds it"
 	tap workers "workers of data loaders"
 	tap hangs "hangs: stacks of all threads as Python reports them"
 	tap hangs child "hangs: in a child that another thread forked"

@@ -336,7 +336,7 @@ START_TEST(a_python_stack_without_names_is_none_and_is_tried_again)
 	written_begin();
 	ck_assert_int_eq(python_sample_init(), 0);
 	is_gone = true;
-	ck_assert_uint_eq(python_sample_add(&sampler, &stack), 0);
+	ck_assert_uint_eq(python_sample_add(&sampler, &stack), GPROF_PY_STACK_NOT_READ);
 	is_gone = false;
 	ck_assert_uint_ne(python_sample_add(&sampler, &stack), 0);
 	dictionary_forget();

@@ -20,7 +20,7 @@
 
 /* As the interpreter exports them. */
 __attribute__((visibility("default"))) char PyCode_Type[8], PyUnicode_Type[8];
-__attribute__((visibility("default"))) uintptr_t _PyRuntime[32];
+__attribute__((visibility("default"))) uintptr_t _PyRuntime[1024];
 
 enum { NR_STATES = 3, NR_FRAMES = 40, INTERPRETER = 0x1234, OTHER_TID = 77, OWNER_C = 3 };
 
@@ -341,31 +341,47 @@ START_TEST(what_lies_in_the_state_of_the_interpreter_is_its_lock)
 }
 END_TEST
 
-/* last_holder is the lock's second word; the condition variable starts at the fifth. */
+static void check_holder(enum python_held held, uint32_t tid, const void *state)
+{
+	uintptr_t have_state = 1;
+	uint32_t have_tid = 1;
+
+	ck_assert_int_eq(have_sampler()->holder(&have_tid, &have_state), held);
+	ck_assert_uint_eq(have_tid, tid);
+	ck_assert_uint_eq(have_state, (uintptr_t)state);
+}
+
+/* The lock's words are the interval, the last holder, whether it holds the lock, and how often. */
 START_TEST(the_holder_of_the_lock_is_known)
 {
-	static const size_t signals[] = {40, 44, 32, 36, 4};
-	uintptr_t *lock = &_PyRuntime[10], state = 0;
+	/* Across the end of what is read at once. */
+	uintptr_t *lock = &_PyRuntime[510];
 
 	make_12(3);
+	check_holder(PYTHON_LOCK_UNKNOWN, 0, NULL);
+	/* The list of threads, with one that Python has started, is much like it. */
+	_PyRuntime[100] = 3;
+	_PyRuntime[101] = (uintptr_t)memory.states[0];
+	_PyRuntime[102] = 1;
+	check_holder(PYTHON_LOCK_UNKNOWN, 0, NULL);
+	lock[0] = 5000;
 	lock[1] = (uintptr_t)memory.states[2];
 	lock[2] = 1;
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
-		uintptr_t address = (uintptr_t)&lock[4] + signals[i];
-
-		lock[2] = 1;
-		ck_assert_uint_eq(have_sampler()->holder(address, &state), OTHER_TID + 2);
-		ck_assert_uint_eq(state, (uintptr_t)memory.states[2]);
-		lock[2] = 0; /* free */
-		ck_assert_uint_eq(have_sampler()->holder(address, &state), 0);
-	}
+	lock[3] = 7;
+	_PyRuntime[103] = 1 << 20; /* the size of its stacks: now they are alike */
+	check_holder(PYTHON_LOCK_UNKNOWN, 0, NULL);
+	_PyRuntime[103] = 0;
+	check_holder(PYTHON_LOCK_HELD, OTHER_TID + 2, memory.states[2]);
+	lock[2] = 0;
+	check_holder(PYTHON_LOCK_FREE, 0, NULL);
 	lock[2] = 1;
+	lock[0] = 0; /* is not looked at any more */
+	lock[1] = (uintptr_t)memory.states[0];
+	check_holder(PYTHON_LOCK_HELD, OTHER_TID, memory.states[0]);
 	lock[1] = (uintptr_t)&lock[4]; /* no state */
-	ck_assert_uint_eq(have_sampler()->holder((uintptr_t)&lock[4] + 40, &state), 0);
+	check_holder(PYTHON_LOCK_HELD, 0, &lock[4]);
 	lock[1] = 16; /* nothing is there */
-	ck_assert_uint_eq(have_sampler()->holder((uintptr_t)&lock[4] + 40, &state), 0);
-	ck_assert_uint_eq(have_sampler()->holder((uintptr_t)&_PyRuntime[1], &state), 0);
-	ck_assert_uint_eq(have_sampler()->holder((uintptr_t)&memory, &state), 0);
+	check_holder(PYTHON_LOCK_HELD, 0, (void *)16);
 	memset(_PyRuntime, 0, sizeof(_PyRuntime));
 }
 END_TEST
