@@ -28,6 +28,11 @@ void hooks_end_fini(void);
 
 /* Calls of the C library: is libgprof-os.so there; and in a forked child, what files were known. */
 void hooks_os_init(void);
+struct os_call;
+
+/* An exec begins, or has failed and returned -1. They keep errno. */
+void hooks_os_begin_exec(struct os_call *call);
+void hooks_os_fail_exec(struct os_call *call);
 void hooks_os_forget(void);
 
 #endif

@@ -23,6 +23,7 @@
 #include "preload/abi/cuda_abi.h"
 #include "preload/hook/hook.h"
 #include "preload/hooks.h"
+#include "preload/os/os.h"
 #include "preload/paddle/paddle.h"
 #include "preload/torch/torch.h"
 
@@ -335,10 +336,14 @@ void abort(void)
 
 /* ---- another program instead of this one ---- */
 
-static inline bool begin_exec(void)
+static inline bool begin_exec(struct os_call *call)
 {
-	bool is_ours = is_recording() && ending_is_ours();
+	bool is_ours = false;
 
+	if (is_recording()) {
+		hooks_os_begin_exec(call);
+		is_ours = ending_is_ours();
+	}
 	if (is_ours) {
 		collector_leave_counts();
 		ending_mark(GPROF_END_EXEC, 0);
@@ -347,28 +352,35 @@ static inline bool begin_exec(void)
 }
 
 /* It came back, so it failed. */
-static inline int failed_exec(bool is_marked, int result)
+static inline int failed_exec(bool is_marked, struct os_call *call, int result)
 {
 	if (is_marked) {
 		ending_unmark();
 	}
+	hooks_os_fail_exec(call);
 	return result;
 }
 
-#define EXEC(name, params, args)                                             \
-	int name params                                                      \
-	{                                                                    \
-		const __typeof__(&name) next = HOOK_NEXT(name);              \
-		bool is_marked = begin_exec();                               \
-                                                                             \
-		return failed_exec(is_marked, next ? next args : missing()); \
+/* What follows says which file it is. */
+#define EXEC(name, params, args, ...)                                               \
+	int name params                                                             \
+	{                                                                           \
+		const __typeof__(&name) next = HOOK_NEXT(name);                     \
+		struct os_call call = {.call = OS_##name,                           \
+			.caller = (uintptr_t)__builtin_return_address(0),           \
+			__VA_ARGS__};                                               \
+		bool is_marked = begin_exec(&call);                                 \
+                                                                                    \
+		return failed_exec(is_marked, &call, next ? next args : missing()); \
 	}
 
-EXEC(execve, (const char *path, char *const argv[], char *const envp[]), (path, argv, envp))
-EXEC(execv, (const char *path, char *const argv[]), (path, argv))
-EXEC(execvp, (const char *file, char *const argv[]), (file, argv))
-EXEC(execvpe, (const char *file, char *const argv[], char *const envp[]), (file, argv, envp))
-EXEC(fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, envp))
+EXEC(execve, (const char *path, char *const argv[], char *const envp[]), (path, argv, envp),
+	.path = path, .fd = -1)
+EXEC(execv, (const char *path, char *const argv[]), (path, argv), .path = path, .fd = -1)
+EXEC(execvp, (const char *file, char *const argv[]), (file, argv), .path = file, .fd = -1)
+EXEC(execvpe, (const char *file, char *const argv[], char *const envp[]), (file, argv, envp),
+	.path = file, .fd = -1)
+EXEC(fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, envp), .fd = fd)
 
 /* The arguments after `arg` up to the NULL, which counts; what they are is not looked at. */
 static size_t count_arguments(const char *arg, va_list *args)

@@ -8,6 +8,7 @@
  * descriptor closes. So most events of a file cost none.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -192,6 +193,41 @@ static void end_call(const struct os_call *call)
 		os_counts_add(id_of(call), call->bytes);
 	} else {
 		record(call, end);
+	}
+}
+
+/*
+ * Does it fail for want of a file, or of an address? The functions that look for `path` in folders
+ * of their own say so afterwards, unless it has one.
+ */
+static bool is_missing(const char *path, bool is_searched)
+{
+	TARGET_KEEP_ERRNO;
+	bool is_absent =
+		syscall(SYS_faccessat, (long)AT_FDCWD, path, (long)F_OK) && errno != EACCES;
+
+	return is_absent && (errno == EFAULT || !is_searched || strchr(path, '/'));
+}
+
+/* An exec that succeeds does not return, so it has its row before: no time, and no error. */
+void hooks_os_begin_exec(struct os_call *call)
+{
+	bool is_searched = call->call == OS_execvp || call->call == OS_execvpe;
+
+	if (&gprof_os_library && (hook_mode() & COLLECTOR_RECORD)) {
+		call->begin = begin_call();
+	}
+	if (call->begin && !(call->path && is_missing(call->path, is_searched))) {
+		record(call, call->begin);
+	}
+}
+
+void hooks_os_fail_exec(struct os_call *call)
+{
+	if (call->begin) {
+		call->result = -1;
+		call->error = (uint16_t)errno;
+		end_call(call);
 	}
 }
 

@@ -628,7 +628,13 @@ CALL_ERROR(pthread_clockjoin_np,
 	(pthread_t thread, void **result, clockid_t clock, const struct timespec *until),
 	(thread, result, clock, until), .object = (uint64_t)thread)
 
-/* ---- processes: exec does not return, and vfork returns twice in one frame ---- */
+/*
+ * ---- processes ----
+ *
+ * vfork has no wrapper: its child runs on in the frame that called vfork, and overwrites that of a
+ * wrapper. Only code that keeps all in registers survives that, and it would have to make the
+ * system call itself, past other libraries that wrap vfork.
+ */
 
 /* In the child nothing is recorded yet. */
 CALL(pid_t, fork, (void), (), NO_FD)
@@ -645,6 +651,9 @@ CALL_VERSIONED(posix_spawnp,
 		char *const variables[restrict]),
 	(pid, path, actions, attributes, arguments, variables), .path = path)
 CALL(int, system, (const char *command), (command), NO_FD)
+EXPORT FILE *popen(const char *command, const char *mode);
+WRAP(FILE *popen, FILE *, popen, (const char *command, const char *mode), (command, mode), ,
+	forget(number_of(r)), r ? 0 : errno, NULL, .result = number_of(r), .fd = -1)
 CALL(pid_t, wait, (int *status), (status), NO_FD)
 CALL(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, status, options), NO_FD)
 CALL(pid_t, wait3, (int *status, int options, struct rusage *usage), (status, options, usage),

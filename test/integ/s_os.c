@@ -42,7 +42,8 @@ extern char **environ;
 	N(nanosleep) N(clock_nanosleep) N(usleep) N(sleep) N(pthread_mutex_lock) \
 	N(pthread_rwlock_rdlock) N(pthread_rwlock_wrlock) N(pthread_cond_wait) \
 	N(pthread_cond_timedwait) N(sem_wait) N(sem_timedwait) N(pthread_barrier_wait) \
-	N(pthread_join) N(fork) N(posix_spawn) N(system) N(wait4) N(waitpid) N(waitid)
+	N(pthread_join) N(fork) N(posix_spawn) N(system) N(popen) N(pclose) N(execv) \
+	N(wait4) N(waitpid) N(waitid)
 /* clang-format on */
 
 enum {
@@ -448,12 +449,15 @@ static void use_polls(void)
 static void use_processes(void)
 {
 	char *const arguments[] = {"true", NULL};
+	const char *volatile nowhere = (const char *)16;
 	siginfo_t info = {0};
+	FILE *stream;
 	int status;
 	pid_t child;
 
 	child = vfork();
 	if (!child) {
+		calls[NAME_execv]++; /* here, since the child has our memory */
 		execv("/bin/true", arguments);
 		_exit(1);
 	}
@@ -462,6 +466,14 @@ static void use_processes(void)
 	SAY("wait4", CALL(wait4, child, &status, 0, NULL) == child && !status);
 	SAY("no spawn", CALL(posix_spawn, &child, "/no/such", NULL, NULL, arguments, environ));
 	SAY("system", CALL(system, "exit 3"));
+	SAY("no exec", CALL(execv, "/no/such", arguments));
+	SAY("errno", errno);
+	SAY("no address", CALL(execv, nowhere, arguments));
+	SAY("errno", errno);
+	SAY("no exec in PATH", execvp("no-such-program", arguments));
+	SAY("errno", errno);
+	stream = CALL(popen, "exit 4", "r");
+	SAY("popen", CALL(pclose, stream));
 	CALL(fflush, stdout);
 	child = CALL(fork);
 	if (!child) {
