@@ -388,8 +388,8 @@ static void look_for_switch(void)
 	}
 }
 
-/* Returns the time until a flush, an interval step or a sample is due. */
-static uint32_t next_timeout_ms(void)
+/* Returns the time until a flush, an interval step or a sample is due; is_lonely: without main. */
+static uint32_t next_timeout_ms(bool is_lonely)
 {
 	uint64_t now = clock_monotonic_ns();
 	uint64_t due = drain.flushed_ns + (uint64_t)drain.flush_ms * MS_NS;
@@ -397,7 +397,7 @@ static uint32_t next_timeout_ms(void)
 	uint64_t sample = sample_due_ns(), cpu_sample = cpu_sample_due_ns();
 	uint64_t stack = launch_stack_due_ns();
 
-	if (thread_has_main_left()) {
+	if (is_lonely) {
 		return LONELY_MS;
 	}
 	due = step_interval_ms() && step < due ? step : due;
@@ -596,6 +596,8 @@ static bool keep_up(void)
 static void *drain_main(void *unused)
 {
 	enum thread_last alone = THREAD_LAST_NO;
+	bool is_lonely;
+	uint32_t ms;
 
 	(void)unused;
 	if (prepare()) {
@@ -606,11 +608,15 @@ static void *drain_main(void *unused)
 	drain.owner.take_over();
 	pace_begin(fill);
 	leftover_move(keep_up);
+	is_lonely = thread_has_main_left();
+	ms = next_timeout_ms(is_lonely);
 	while (!atomic_load(&drain.is_stopping) && alone == THREAD_LAST_NO) {
-		bool is_woken = ring_wait(next_timeout_ms());
+		bool is_woken = ring_wait(ms), has_sampled;
 
 		pace_next();
-		if (cpu_sample_catch() && !is_woken && next_timeout_ms()) {
+		has_sampled = cpu_sample_catch();
+		ms = next_timeout_ms(is_lonely);
+		if (has_sampled && !is_woken && ms) {
 			continue;
 		}
 		catch_up();
@@ -618,6 +624,8 @@ static void *drain_main(void *unused)
 		/* The C library ends the process with its last thread, and that is this one then.
 		 */
 		alone = thread_look_for_last();
+		is_lonely = thread_has_main_left();
+		ms = next_timeout_ms(is_lonely);
 	}
 	if (alone != THREAD_LAST_NO) {
 		leave(alone);
