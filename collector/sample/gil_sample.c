@@ -12,6 +12,9 @@
 #include "collector/stream/batch.h"
 #include "collector/stream/dictionary.h"
 
+/* Every second look at waits: a look costs some 20 us, and shares need no more. */
+#define PERIOD_NS 35000000u
+
 static struct python_stack stack;
 static uint64_t looked_ns; /* CLOCK_MONOTONIC; 0: the next look is the first one */
 
@@ -54,8 +57,12 @@ void gil_sample_look(const struct python_sampler *python, const struct clock_anc
 	const char *(*name_of)(uint32_t tid))
 {
 	struct gil_holder holder;
-	enum python_held held = python ? gil_holder_find(python, &holder) : PYTHON_LOCK_UNKNOWN;
+	enum python_held held;
 
+	if (python && looked_ns && now->monotonic_ns - looked_ns < PERIOD_NS) {
+		return;
+	}
+	held = python ? gil_holder_find(python, &holder) : PYTHON_LOCK_UNKNOWN;
 	if (held == PYTHON_LOCK_FREE) {
 		holder = (struct gil_holder){0};
 	}

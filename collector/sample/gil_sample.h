@@ -23,8 +23,9 @@ struct gil_holder {
 enum python_held gil_holder_find(const struct python_sampler *python, struct gil_holder *holder);
 
 /*
- * Adds a row for the time since the last look; the first one only begins. python: NULL if there is
- * none. name_of: the name of a thread, "" if unknown.
+ * To be called as often as waits are looked at: looks if it is time, and adds a row for the time
+ * since the last look; the first one only begins. python: NULL if there is none. name_of: the name
+ * of a thread, "" if unknown.
  */
 void gil_sample_look(const struct python_sampler *python, const struct clock_anchor *now,
 	const char *(*name_of)(uint32_t tid));

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/model/mixed_stack.h"
 #include "report/model/py_stack.h"
 #include "report/model/scan.h"
 #include "report/util/buf.h"
@@ -31,11 +32,14 @@
 struct frame {
 	const char *path, *function, *stage;
 	enum op_compiler compiler;
+	bool is_native;
 };
 
 static const struct frame frames[] = {
 #define COMPILER_FRAME(compiler, stage, path, function) \
-	{path, function, stage, OP_COMPILER_##compiler},
+	{path, function, stage, OP_COMPILER_##compiler, false},
+#define COMPILER_NATIVE(compiler, stage, file, function) \
+	{file, function, stage, OP_COMPILER_##compiler, true},
 #include "report/ops/compiler.def"
 };
 
@@ -59,7 +63,8 @@ static uint16_t find_frame(const struct model_py_code *code)
 	const char *function = string_pool_text(code->name, NULL);
 
 	for (uint16_t i = 0; i < NR_FRAMES; i++) {
-		if (!strcmp(function, frames[i].function) && ends_with(path, frames[i].path)) {
+		if (!frames[i].is_native && !strcmp(function, frames[i].function) &&
+			ends_with(path, frames[i].path)) {
 			return (uint16_t)(CODE_FRAMES + i);
 		}
 	}
@@ -75,6 +80,55 @@ static const struct frame *frame_of(struct model_py_code *code)
 	return code->compiler == CODE_NONE ? NULL : &frames[code->compiler - CODE_FRAMES];
 }
 
+/* Is it a file, or if `function` is given a function of one, that a rule names? Else NULL. */
+static const struct frame *native_rule(const struct model_code_file *file, const char *function)
+{
+	const char *path = file ? string_pool_text(file->path, NULL) : "", *slash;
+
+	slash = strrchr(path, '/');
+	for (size_t i = 0; i < NR_FRAMES; i++) {
+		const struct frame *frame = &frames[i];
+
+		if (frame->is_native &&
+			!strncmp(slash ? slash + 1 : path, frame->path, strlen(frame->path)) &&
+			(!function || strstr(function, frame->function))) {
+			return frame;
+		}
+	}
+	return NULL;
+}
+
+static bool has_native(struct process *process)
+{
+	for (size_t i = 0; i < process->code_files.nr; i++) {
+		if (native_rule(idmap_at(&process->code_files, i), NULL)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The innermost frame of a stack that a rule names. Symbols of other files are not read for it. */
+static const struct frame *find_native(struct process *process, uint32_t number)
+{
+	const struct model_native_stack *stack = idmap_get(&process->native_stacks, number);
+	const struct frame *found = NULL;
+
+	for (unsigned int i = 0; stack && !found && i < NATIVE_STACK_MAX_FRAMES; i++) {
+		uint32_t parent = stack->parent, caller, code_file = stack->code_file;
+
+		if (native_rule(idmap_get(&process->code_files, code_file), NULL)) {
+			uint32_t name = native_stack_frame(process, number, &caller).function;
+
+			found = native_rule(idmap_get(&process->code_files, code_file),
+				string_pool_text(name, NULL));
+		}
+		number = parent;
+		stack = idmap_get(&process->native_stacks, parent);
+	}
+	return found;
+}
+
 static bool has_frames(struct process *process)
 {
 	for (size_t i = 0; i < process->py_codes.nr; i++) {
@@ -85,7 +139,7 @@ static bool has_frames(struct process *process)
 	return false;
 }
 
-/* A Python stack, as far as it shows a compiler; texts are numbers of string_pool.h. */
+/* A stack, as far as it shows a compiler; texts are numbers of string_pool.h. */
 struct compile_stack {
 	const struct frame *stage; /* the innermost frame of a compiler; NULL: there is none */
 	uint32_t line;
@@ -104,10 +158,13 @@ static bool is_omitted(const struct model_py_code *code)
  * compiler calls to trace it is the program's, too. Where a package runs the whole program, it is
  * the outermost line.
  */
-static struct compile_stack read_stack(struct process *process, uint32_t number)
+static struct compile_stack read_stack(
+	struct process *process, uint32_t number, const struct frame *native)
 {
 	const struct model_py_stack *stack = idmap_get(&process->py_stacks, number), *at = NULL;
-	struct compile_stack found = {.is_known = true};
+	struct compile_stack found = {.stage = native,
+		.compiler = native ? (uint8_t)native->compiler : OP_COMPILER_NONE,
+		.is_known = true};
 	const struct model_py_code *called_by = NULL; /* at line at->line */
 
 	for (unsigned int i = 0; stack && i < MAX_FRAMES; i++) {
@@ -135,7 +192,7 @@ static struct compile_stack read_stack(struct process *process, uint32_t number)
 
 struct sample {
 	uint64_t tick, ns;
-	uint32_t task, stack;
+	uint32_t task, stack, native; /* native: 0 unless a rule may name a frame of it */
 	bool is_wait;
 };
 
@@ -152,17 +209,21 @@ struct finder {
 	struct sample *samples;
 	size_t nr_samples, sample_capacity, capacity;
 	size_t nr_compiling;  /* of the samples, by task and time; 0 in the first pass */
-	struct idmap stacks;  /* struct compile_stack */
+	struct idmap stacks;  /* struct compile_stack, as mixed_stack.h numbers them */
 	struct idmap threads; /* struct sampling, by task */
 	bool leaves_torch;    /* its ranges are exact */
+	bool has_native;
 };
 
-static const struct compile_stack *stack_of(struct finder *finder, uint32_t number)
+static const struct compile_stack *stack_of(struct finder *finder, const struct sample *sample)
 {
-	struct compile_stack *stack = idmap_put(&finder->stacks, number);
+	struct process *process = finder->process;
+	struct compile_stack *stack =
+		idmap_put(&finder->stacks, mixed_stack_id(sample->native, sample->stack));
 
 	if (!stack->is_known) {
-		*stack = read_stack(finder->process, number);
+		*stack = read_stack(process, sample->stack,
+			sample->native ? find_native(process, sample->native) : NULL);
 		if (finder->leaves_torch && stack->compiler == OP_COMPILER_TORCH) {
 			*stack = (struct compile_stack){.is_known = true};
 		}
@@ -216,7 +277,7 @@ static void note_sampling(struct finder *finder, const struct sample *sample)
 static bool is_kept(struct finder *finder, const struct sample *sample)
 {
 	bool is_compiling =
-		sample->stack != GPROF_PY_STACK_NOT_READ && stack_of(finder, sample->stack)->stage;
+		sample->stack != GPROF_PY_STACK_NOT_READ && stack_of(finder, sample)->stage;
 
 	if (!finder->nr_compiling) {
 		note_sampling(finder, sample);
@@ -236,7 +297,10 @@ static void on_batch(void *context, struct process *process, const struct batch 
 
 		sample.stack = (uint32_t)b->col[is_wait ? COL_wait_sample_py_stack
 							: COL_cpu_sample_py_stack][i];
-		if (!sample.stack) {
+		if (!is_wait && finder->has_native) {
+			sample.native = (uint32_t)b->col[COL_cpu_sample_native_stack][i];
+		}
+		if (!sample.stack && !sample.native) {
 			continue; /* the thread does not run Python */
 		}
 		sample.tick = b->col[is_wait ? COL_wait_sample_time : COL_cpu_sample_time][i];
@@ -254,7 +318,8 @@ static void on_batch(void *context, struct process *process, const struct batch 
 static const struct scan_want wants[] = {
 	{GPROF_TABLE_cpu_sample,
 		COL_BIT(COL_cpu_sample_time) | COL_BIT(COL_cpu_sample_ns) |
-			COL_BIT(COL_cpu_sample_task) | COL_BIT(COL_cpu_sample_py_stack),
+			COL_BIT(COL_cpu_sample_task) | COL_BIT(COL_cpu_sample_native_stack) |
+			COL_BIT(COL_cpu_sample_py_stack),
 		0},
 	{GPROF_TABLE_wait_sample,
 		COL_BIT(COL_wait_sample_time) | COL_BIT(COL_wait_sample_ns) |
@@ -386,7 +451,7 @@ static void find_in_thread(struct finder *finder, const struct sample *samples, 
 			run.unread_ns += sample->ns;
 			continue;
 		}
-		stack = stack_of(finder, sample->stack);
+		stack = stack_of(finder, sample);
 		if (run.item.nr && !goes_on(&run, stack, sample, time_ns, &most)) {
 			end_run(finder, &run);
 		}
@@ -407,7 +472,8 @@ void compile_samples_find(struct compile_samples *samples, struct process *proce
 	size_t from = 0;
 
 	*samples = (struct compile_samples){0};
-	if (!has_frames(process)) {
+	finder.has_native = has_native(process);
+	if (!finder.has_native && !has_frames(process)) {
 		return;
 	}
 	finder.leaves_torch = op_has_compilations(process);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Compilations that no range marks, found by samples: those of JAX, Triton, Numba and others, and
- * of PyTorch where it marks none. A thread compiles while a frame of compiler.def is in its Python
- * stack.
+ * of PyTorch where it marks none. A thread compiles while a frame of compiler.def is in its stack.
  *
  *     compilation  samples of one thread in one compiler, called from one line of the program, with
  *                  no other sample of the thread between them. At least COMPILE_MIN_SAMPLES.
@@ -46,7 +45,9 @@ struct compile_samples {
 	uint64_t error_ns; /* most by which an end is off, of a thread that had a CPU */
 };
 
-/* Finds those of a process. Reads samples only if a function of its Python stacks is a compiler's.
+/*
+ * Finds those of a process. Reads samples only if a function of its Python stacks is a compiler's,
+ * or a library of its native stacks may have one.
  */
 void compile_samples_find(struct compile_samples *samples, struct process *process);
 

@@ -209,7 +209,7 @@ VIEW(gil_holders, 314) = {
 	.help = "which threads hold Python's lock (GIL), for how long and at which line, by "
 		"samples",
 	.about =
-		"gprof looks up to 50 times a second at who holds the lock, whether or not others "
+		"gprof looks up to 25 times a second at who holds the lock, whether or not others "
 		"wait for it. A thread in C code that has not released the lock holds it, too. The "
 		"view gil has the waits.",
 	.is_empty_hidden = true,

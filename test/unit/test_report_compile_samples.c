@@ -68,6 +68,35 @@ enum {
 	UNREAD = -1
 };
 
+/* Parent, file and symbol of each native stack, as in PyTorch 2.5; numbers begin with 1. */
+enum { CUDART = 1, TORCH_CUDA, CUDNN };
+static const char *const code_files[] = {[CUDART] = "/opt/lib/libcudart.so.12",
+	[TORCH_CUDA] = PACKAGES "/torch/lib/libtorch_cuda.so",
+	[CUDNN] = PACKAGES "/nvidia/cudnn/lib/libcudnn_cnn_infer.so.8"};
+static const struct {
+	uint32_t parent, file;
+	const char *name;
+} native_stacks[] = {
+	{0, 0, ""},
+	{0, TORCH_CUDA, "_ZN2at6native15run_single_convE27cudnnBackendDescriptorType_t"}, /* 1 */
+	{1, TORCH_CUDA, "_ZN2at6native25generate_and_filter_plansEP12cudnnContext"},	  /* 2 */
+	{1, TORCH_CUDA, "_ZN14cudnn_frontend16time_sorted_planILNS_26"},		  /* 3 */
+	{3, CUDART, "cudaEventSynchronize"},						  /* 4 */
+	{1, CUDNN, "cudnnFindConvolutionForwardAlgorithmEx"},				  /* 5 */
+	{1, CUDNN, "cudnnBackendExecute"},						  /* 6 */
+	{0, CUDART, "time_sorted_plan"},						  /* 7 */
+};
+/* A stack of the main function, which has called that native stack; and that stack alone. */
+enum {
+	NATIVE = 100,
+	CONVOLVES = NATIVE + 6,
+	BUILD_PLANS = NATIVE + 2,
+	TIME_PLANS = NATIVE + 4,
+	FIND = NATIVE + 5,
+	OTHER_FILE = NATIVE + 7,
+	ALONE = 200,
+};
+
 /* A CPU sample of 10 ms. */
 static void running(struct made *made, uint64_t ms, uint32_t task, int stack)
 {
@@ -76,7 +105,11 @@ static void running(struct made *made, uint64_t ms, uint32_t task, int stack)
 	row->time = ms * MS;
 	row->ns = 10 * MS;
 	row->task = task;
-	row->py_stack = stack == UNREAD ? GPROF_PY_STACK_NOT_READ : (uint32_t)stack;
+	row->native_stack = stack >= NATIVE ? (uint32_t)(stack % NATIVE) : 0;
+	row->py_stack = stack == UNREAD	  ? GPROF_PY_STACK_NOT_READ
+			: stack >= ALONE  ? 0
+			: stack >= NATIVE ? (uint32_t)MAIN
+					  : (uint32_t)stack;
 }
 
 /* Three of the first thread, one after the other. */
@@ -99,6 +132,23 @@ static struct made begin_stream(const char *name)
 	}
 	for (uint32_t i = 1; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
 		gen_py_stack(made.gen, i, stacks[i][0], stacks[i][1], stacks[i][2]);
+	}
+	for (uint32_t i = 1; i < sizeof(code_files) / sizeof(code_files[0]); i++) {
+		uint32_t path = gen_string(made.gen, code_files[i]);
+		struct gprof_row_code_file *row = gen_row(made.gen, GPROF_TABLE_code_file);
+
+		row->id = i;
+		row->path = path;
+	}
+	for (uint32_t i = 1; i < sizeof(native_stacks) / sizeof(native_stacks[0]); i++) {
+		uint32_t symbol = gen_string(made.gen, native_stacks[i].name);
+		struct gprof_row_native_stack *row = gen_row(made.gen, GPROF_TABLE_native_stack);
+
+		row->id = i;
+		row->parent = native_stacks[i].parent;
+		row->code_file = native_stacks[i].file;
+		row->address = 4096 * i;
+		row->name = symbol;
 	}
 	gen_thread(made.gen, 1, 77, "python");
 	running(&made, BEGIN_MS, 77, 1);
@@ -159,6 +209,35 @@ START_TEST(samples_in_a_row_are_one_compilation)
 	check(table, 0, "jax.jit", "train.py(31): main", 112, 195, 4);
 	ck_assert_str_eq(name_of(table, 0, "stage"), "compile");
 	ck_assert_uint_eq(tables_number(table, 0, "stage_ns"), 59 * MS);
+	table_destroy(table);
+}
+END_TEST
+
+/* cuDNN's benchmark is a function of machine code: no Python of its own is at work. */
+START_TEST(functions_of_machine_code_show_the_benchmark_of_cudnn)
+{
+	struct made made = begin_stream("cudnn.gprof");
+	struct table *table;
+
+	running(&made, 110, 77, BUILD_PLANS);
+	running(&made, 120, 77, BUILD_PLANS);
+	running(&made, 130, 77, TIME_PLANS);
+	running(&made, 140, 77, CONVOLVES);
+	running_thrice(&made, 150, OTHER_FILE);
+	running_thrice(&made, 180, FIND);
+	running(&made, 210, 77, MAIN);
+	running_thrice(&made, 220, BUILD_PLANS + ALONE - NATIVE); /* autograd's thread */
+	running(&made, 250, 77, ALONE + 1);
+	running_thrice(&made, 260, BUILD_PLANS + ALONE - NATIVE);
+	table = compilations_of(&made);
+	ck_assert_uint_eq(table->nr_rows, 4);
+	check(table, 0, "cudnn.benchmark", "train.py(31): main", 100, 130, 3);
+	ck_assert_str_eq(name_of(table, 0, "stage"), "build plans");
+	ck_assert_uint_eq(tables_number(table, 0, "stage_ns"), 20 * MS);
+	check(table, 1, "cudnn.benchmark", "train.py(31): main", 170, 200, 3);
+	ck_assert_str_eq(name_of(table, 1, "stage"), "time algorithms");
+	ck_assert_uint_eq(tables_number(table, 2, "start_ns"), (210 - BEGIN_MS) * MS);
+	ck_assert_uint_eq(tables_number(table, 3, "start_ns"), (250 - BEGIN_MS) * MS);
 	table_destroy(table);
 }
 END_TEST
@@ -302,6 +381,9 @@ START_TEST(findings_name_the_line_that_compiles)
 	check_sentence(training("tuning.gprof", 0x490, TUNE, 0),
 		"Triton tunes kernels in 3 of 11 steps for train.py(31): main, about 60.00 ms in "
 		"each; tuning once can save at most 16.36 ms");
+	check_sentence(training("sizes.gprof", 0x490, TIME_PLANS, 0),
+		"cuDNN tunes kernels in 3 of 11 steps for train.py(31), about 60.00 ms in each; "
+		"inputs of fixed sizes or cudnn.benchmark = False can save at most 16.36 ms");
 }
 END_TEST
 
@@ -318,7 +400,7 @@ START_TEST(findings_say_that_there_are_others)
 END_TEST
 
 UNIT_SUITE("report/compile_samples", samples_in_a_row_are_one_compilation,
-	fewer_than_three_samples_are_none, other_lines_and_gaps_begin_others,
-	the_outermost_compiler_counts, ranges_of_torch_compile_win,
-	the_budget_has_them_as_compilation, findings_name_the_line_that_compiles,
-	findings_say_that_there_are_others)
+	functions_of_machine_code_show_the_benchmark_of_cudnn, fewer_than_three_samples_are_none,
+	other_lines_and_gaps_begin_others, the_outermost_compiler_counts,
+	ranges_of_torch_compile_win, the_budget_has_them_as_compilation,
+	findings_name_the_line_that_compiles, findings_say_that_there_are_others)
