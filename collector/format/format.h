@@ -807,11 +807,13 @@ enum gprof_fact {
 
 /*
  * The recorder samples the process's first thread and those that launch work, from their first
- * event on. Both times count from the thread's start. wait_ns: it was ready to run and had no CPU.
+ * event on. Both times count from the thread's start. wait_ns: it was ready to run and had no CPU;
+ * GPROF_THREAD_CPU_UNKNOWN in streams made of traces of other profilers.
  * The other columns are up to a second older: the CPU on which it ran last and the frequency of
  * that (0: unknown), and how often it moved to another one and waited for a page from storage,
  * since its start. known: bits of enum gprof_thread_known.
  */
+#define GPROF_THREAD_CPU_UNKNOWN UINT64_MAX
 #define GPROF_COLUMNS_thread_cpu(C, t)                                                             \
 	C(t, uint64_t, time, TICK)                                                                 \
 	C(t, uint64_t, cpu_ns, ID)                                                                 \

@@ -77,7 +77,9 @@ static void add_thread(struct cpu_waits *waits, const struct batch *b, uint32_t 
 		clock_map_time(&waits->process->host_clock, b->col[COL_thread_cpu_time][row]);
 
 	add_point(&thread->cpu, time_ns, b->col[COL_thread_cpu_cpu_ns][row]);
-	add_point(&thread->waits, time_ns, b->col[COL_thread_cpu_wait_ns][row]);
+	if (b->col[COL_thread_cpu_wait_ns][row] != GPROF_THREAD_CPU_UNKNOWN) {
+		add_point(&thread->waits, time_ns, b->col[COL_thread_cpu_wait_ns][row]);
+	}
 }
 
 /* Takes the lowest value; 0 is none. */

@@ -169,7 +169,9 @@ static struct shown_row shown_row(const struct row *row)
 	return (struct shown_row){process,
 		.name = os_thread_name(process, (uint32_t)row->key.thread),
 		.cpu_ns = row->last.cpu_ns - row->first.cpu_ns,
-		.wait_ns = row->last.wait_ns - row->first.wait_ns,
+		.wait_ns = row->first.wait_ns == GPROF_THREAD_CPU_UNKNOWN
+				   ? UINT64_MAX
+				   : row->last.wait_ns - row->first.wait_ns,
 		.all_ns =
 			clock_map_duration(&process->host_clock, row->last.tick - row->first.tick),
 		.node = ran.node == NUMA_NODE_UNKNOWN ? UINT64_MAX : (uint64_t)ran.node,
@@ -193,6 +195,7 @@ static void fill_table(void *state, struct table *table)
 {
 	struct cpu_waits_view *view = state;
 	struct shown_row known = {.process = NULL};
+	bool has_unknown = false;
 
 	for (const struct row *row = view->rows; row; row = row->hh.next) {
 		const struct shown_row shown = shown_row(row);
@@ -203,9 +206,15 @@ static void fill_table(void *state, struct table *table)
 		known.migrations.is_known |= shown.migrations.is_known;
 		known.major_faults.is_known |= shown.major_faults.is_known;
 		known.nr_khz_in_mhz |= shown.nr_khz_in_mhz;
+		has_unknown |= shown.wait_ns == UINT64_MAX;
 	}
 	hide_unknown(table, &known);
 	table_sort(table, "wait_ns");
+	if (has_unknown) {
+		table_sort(table, "cpu_ns");
+		table_note(table, "The trace has when threads ran, not whether they were ready to "
+				  "run in between.");
+	}
 	if (!view->rows) {
 		table_note(table, "No times of threads were recorded (GPROF_SAMPLE_MS=0, or a "
 				  "kernel without schedstat).");

@@ -72,7 +72,8 @@ static void take_ready(
 {
 	uint64_t ns = b->col[COL_thread_cpu_wait_ns][i];
 
-	if (process_tid(process, (uint32_t)b->col[COL_thread_cpu_thread][i]) == process->pid) {
+	if (ns != GPROF_THREAD_CPU_UNKNOWN &&
+		process_tid(process, (uint32_t)b->col[COL_thread_cpu_thread][i]) == process->pid) {
 		if (!view->has_ready || ns < view->first_ready_ns) {
 			view->first_ready_ns = ns;
 		}

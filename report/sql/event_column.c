@@ -42,7 +42,7 @@ static const struct {
 	{"os_count", "nr", "calls below GPROF_OS_MIN_NS"},
 	{"os_count", "bytes", "that they moved"},
 	{"thread_cpu", "cpu_ns", "time on a CPU since the thread's start"},
-	{"thread_cpu", "wait_ns", "since then: ready to run, and on no CPU"},
+	{"thread_cpu", "wait_ns", "since then: ready to run, and on no CPU; -1: unknown"},
 	{"thread_cpu", "cpu", "on which it ran last, up to a second before"},
 	{"thread_cpu", "cpu_khz", "frequency of that CPU; 0: unknown"},
 	{"thread_cpu", "migrations", "to other CPUs since the thread's start"},

@@ -169,7 +169,11 @@ def new(path, ranks=2):
             (0x500, 1, "GR Active [Throughput %]"), (0x500, 2, "SMs Active [Throughput %]"), (0x500, 3, "SM Issue [Throughput %]"))
     x.table("GPU_METRICS", "timestamp INTEGER, typeId INTEGER, metricId INTEGER, value INTEGER",
             *[(1000 * i, 0x500, 1 + i % 3, 60 + i % 3) for i in range(30)])
-    x.table("SCHED_EVENTS", "start INTEGER, cpu INTEGER", (1, 2))
+    # One thread of each process runs for 3 of each 10 us; ends that lack a begin, and begins without an end, do not count.
+    x.table("SCHED_EVENTS", "start INTEGER, cpu INTEGER, isSchedIn INTEGER, globalTid INTEGER",
+            *[(10000 * i + 3000 * is_out, 1, int(not is_out), pid_of(pid) | pid) for pid in (PID, PID + 1) for i in range(6) for is_out in (0, 1)],
+            (70000, 1, 0, pid_of(PID) | PID), (80000, 1, 1, pid_of(PID) | PID))
+    x.table("MPI_P2P_EVENTS", "start INTEGER, end INTEGER", (1, 2))
     x.table("CUPTI_ACTIVITY_KIND_MEMSET", common)
     x.done()
 

@@ -148,7 +148,10 @@ done
 is "[kernel.kallsyms],app,libcuda.so.1.1" "$(cpu_of 0 '[.cpu.rows[].file] | unique | join(",")')" "their files"
 is true "$(cpu_of 0 '.cpu.note | contains("10 samples") and (test("kernel|user mode|frame pointers") | not)')" "what is not known of them"
 is "" "$("$REPORT" --view notices "$T/new.sqlite" 2>&1 | grep -E 'COMPOSITE|SAMPLING')" "samples are read"
-ok grep -q 'SCHED_EVENTS' <<<"$("$REPORT" check "$T/new.sqlite")"
+ok grep -q 'MPI_P2P_EVENTS' <<<"$("$REPORT" check "$T/new.sqlite")"
+# From the first time that a thread leaves a CPU to the last one.
+"$REPORT" --view cpu-waits --rank 0 --format json "$T/new.sqlite" >"$T/out" 2>"$T/err"
+is "15000 30 null" "$(jq -r '.cpu_waits.rows[] | "\(.cpu_ns) \(.cpu_share_pct | round) \(.wait_ns)"' "$T/out")" "time on CPUs"
 for process in 4242 4243; do
 	ok grep -q "new.sqlite, process $process: passed" <<<"$("$REPORT" check "$T/new.sqlite")"
 	ok grep -q "new.sqlite', process $process: 1 name is not valid UTF-8" "$T/report.err"

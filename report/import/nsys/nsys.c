@@ -13,9 +13,11 @@
  *     GPROF_OPERATORS (of gprof)                                   op
  *     CUDA_GPU_MEMORY_USAGE_EVENTS                                 memory
  *     COMPOSITE_EVENTS, SAMPLING_CALLCHAINS                        cpu_sample, native_stack,
- * code_file GPU_METRICS                                                  sample PROFILER_OVERHEAD,
- * CUPTI_ACTIVITY_KIND_OVERHEAD              overhead TARGET_INFO_*, ThreadNames, PROCESSES,
- * META_DATA_*           device, attribute, thread, info
+ *                                                                  code_file
+ *     SCHED_EVENTS                                                 thread_cpu
+ *     GPU_METRICS                                                  sample
+ *     PROFILER_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD              overhead
+ *     TARGET_INFO_*, ThreadNames, PROCESSES, META_DATA_*           device, attribute, thread, info
  *
  * Columns differ by the version of the schema: those that a table lacks are unknown. A notice says
  * which tables have no rows, and which are not read.
