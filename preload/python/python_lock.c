@@ -75,7 +75,9 @@ static uintptr_t look_in_block(uintptr_t at, uint32_t nr_bytes, bool (*is_state)
 	}
 	for (uint32_t i = 0; i + sizeof(lock) <= nr_bytes; i += sizeof(*words)) {
 		memcpy(&lock, (const char *)words + i, sizeof(lock));
-		if (is_like_lock(&lock) && is_state(lock.last_holder)) {
+		/* The list of threads has two states, one next to the other but for a word. */
+		if (is_like_lock(&lock) && is_state(lock.last_holder) &&
+			!is_state(lock.nr_switches)) {
 			found = found ? 1 : at + i;
 		}
 	}

@@ -370,7 +370,8 @@ START_TEST(the_holder_of_the_lock_is_known)
 	lock[3] = 7;
 	_PyRuntime[103] = 1 << 20; /* the size of its stacks: now they are alike */
 	check_holder(PYTHON_LOCK_UNKNOWN, 0, NULL);
-	_PyRuntime[103] = 0;
+	_PyRuntime[102] = 0;
+	_PyRuntime[103] = (uintptr_t)memory.states[0]; /* as in 3.14 */
 	check_holder(PYTHON_LOCK_HELD, OTHER_TID + 2, memory.states[2]);
 	lock[2] = 0;
 	check_holder(PYTHON_LOCK_FREE, 0, NULL);
