@@ -7,6 +7,7 @@
 #include "preload/python/python_lock.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "preload/base/modules.h"
@@ -51,6 +52,7 @@ struct lock {
 	uintptr_t last_holder; /* a thread's state */
 	uint64_t locked;       /* 32 bits, and padding */
 	uint64_t nr_switches;
+	uint64_t nr_waits; /* the first word of a condition variable */
 };
 
 #define MAX_INTERVAL_US 10000000000u
@@ -61,6 +63,17 @@ static bool is_like_lock(const struct lock *lock)
 {
 	return lock->interval_us && lock->interval_us <= MAX_INTERVAL_US && lock->locked <= 1 &&
 	       lock->last_holder && lock->nr_switches && lock->nr_switches >> 48 == 0;
+}
+
+/*
+ * Is it something else with the state of a thread as its second word? That may be the main thread's
+ * state, which begins with the next one in the list; or the list, before a pointer to all of the
+ * variables, and from 3.14 on with another state as its fourth word.
+ */
+static bool is_other(const struct lock *lock, uintptr_t at, bool (*is_state)(uintptr_t state))
+{
+	return lock->nr_waits == atomic_load_explicit(&runtime.address, memory_order_relaxed) ||
+	       is_state(at + offsetof(struct lock, last_holder)) || is_state(lock->nr_switches);
 }
 
 /* Returns the only place of a block that looks like the lock; 0 if there is none, 1 if several. */
@@ -75,9 +88,8 @@ static uintptr_t look_in_block(uintptr_t at, uint32_t nr_bytes, bool (*is_state)
 	}
 	for (uint32_t i = 0; i + sizeof(lock) <= nr_bytes; i += sizeof(*words)) {
 		memcpy(&lock, (const char *)words + i, sizeof(lock));
-		/* The list of threads has two states, one next to the other but for a word. */
 		if (is_like_lock(&lock) && is_state(lock.last_holder) &&
-			!is_state(lock.nr_switches)) {
+			!is_other(&lock, at + i, is_state)) {
 			found = found ? 1 : at + i;
 		}
 	}

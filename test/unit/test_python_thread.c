@@ -370,8 +370,14 @@ START_TEST(the_holder_of_the_lock_is_known)
 	lock[3] = 7;
 	_PyRuntime[103] = 1 << 20; /* the size of its stacks: now they are alike */
 	check_holder(PYTHON_LOCK_UNKNOWN, 0, NULL);
-	_PyRuntime[102] = 0;
-	_PyRuntime[103] = (uintptr_t)memory.states[0]; /* as in 3.14 */
+	_PyRuntime[104] = (uintptr_t)_PyRuntime;
+	_PyRuntime[110] = 3;
+	_PyRuntime[111] = (uintptr_t)memory.states[0];
+	_PyRuntime[113] = (uintptr_t)memory.states[2]; /* as in 3.14 */
+	/* The state of the main thread is there, too. */
+	_PyRuntime[200] = 4300;
+	_PyRuntime[201] = (uintptr_t)memory.states[0];
+	_PyRuntime[203] = memory.states[0][2];
 	check_holder(PYTHON_LOCK_HELD, OTHER_TID + 2, memory.states[2]);
 	lock[2] = 0;
 	check_holder(PYTHON_LOCK_FREE, 0, NULL);
