@@ -137,7 +137,16 @@ waits_for()
 waits_at()
 {
 	says "$1" "The loop waits at plant[^ ]*\\([0-9]+\\)$2; waiting less there can save at most"
-	is_near "$(median_cost os_calls "$1")" "$(of "$1" 2)" "$1: what the calls cost"
+	costs os_calls "$1" "the calls cost"
+}
+
+# costs CAUSE NAME WHAT: as much as the finding says, and so much less the program without it, `none`, takes.
+costs()
+{
+	local cost
+	cost=$(median_cost "$1" "$2")
+	is_near "$cost" "$(of "$2" 2)" "$2: what $3"
+	is_near "$cost" $(($(of "$2" 1) - $(of none 1))) "$2: what a program without it saves"
 }
 
 # Both programs compute in as many workers as they have, so they show nothing where these have to share CPUs with others.
@@ -175,7 +184,7 @@ judge()
 	esac
 	case $1 in
 	loader*) predicts "$1" none --remove loader ;;
-	recompile) is_near "$(median_cost compilation "$1")" "$(of "$1" 2)" "recompile: what compilation costs" ;;
+	recompile) costs compilation "$1" "compilation costs" ;;
 	code) predicts "$1" none --scale op:tokenize=0 ;;
 	# It keeps a CPU busy, so that a program beside it is no measure.
 	storm) is_near "$(median saved_ns "$1" --scale "op:garbage collection.*=0")" "$(of "$1" 2)" "$1: whatif saves what it takes" ;;
