@@ -13,6 +13,7 @@
 
 #include "report/model/time_axis.h"
 #include "report/cli/export.h"
+#include "report/sql/native_frames.h"
 #include "report/sql/sql_file.h"
 #include "report/util/text.h"
 
@@ -207,6 +208,34 @@ static void add_processes(
 	sqlite3_finalize(insert);
 }
 
+static void add_frames(struct database *database, struct process **processes, size_t nr_processes)
+{
+	struct native_frames frames = native_frames_make(processes, nr_processes);
+	sqlite3_stmt *insert;
+
+	run(database, "CREATE TABLE " NATIVE_FRAMES_TABLE
+		      "(stack INTEGER REFERENCES StringIds(id), depth INTEGER, function INTEGER "
+		      "REFERENCES StringIds(id), file INTEGER REFERENCES StringIds(id), address "
+		      "INTEGER)");
+	insert = prepare(
+		database, "INSERT INTO " NATIVE_FRAMES_TABLE " VALUES(?, ?, ?, nullif(?, 0), ?)");
+	for (size_t i = 0; i < frames.nr && !database->is_bad; i++) {
+		const struct native_frames_row *row = &frames.rows[i];
+
+		add_text(database, row->stack);
+		add_text(database, row->function);
+		add_text(database, row->file);
+		sqlite3_bind_int64(insert, 1, row->stack);
+		sqlite3_bind_int64(insert, 2, row->depth);
+		sqlite3_bind_int64(insert, 3, row->function);
+		sqlite3_bind_int64(insert, 4, row->file);
+		sqlite3_bind_int64(insert, 5, (int64_t)row->address);
+		step(database, insert);
+	}
+	sqlite3_finalize(insert);
+	native_frames_fini(&frames);
+}
+
 static void write_all(struct database *database, struct process **processes, size_t nr_processes)
 {
 	struct export_sink sink = {take_row, database};
@@ -223,6 +252,7 @@ static void write_all(struct database *database, struct process **processes, siz
 		export_run(processes, nr_processes, &sink);
 	}
 	add_processes(database, processes, nr_processes);
+	add_frames(database, processes, nr_processes);
 	views = nsys_views_sql("");
 	run(database, views);
 	free(views);

@@ -60,6 +60,7 @@ struct table *database_schema(struct database *database, const char *name, char 
 
 #else
 
+#include "report/sql/frame_table.h"
 #include "report/sql/sql_file.h"
 #include "report/sql/virtual_table.h"
 #include "report/util/buf.h"
@@ -260,13 +261,16 @@ static const struct {
 	{"thread", "threads that have names"},
 	{"session", "the UTC time of time 0"},
 	{"StringIds", "texts by their ids"},
+	{"native_frame", "frames of native stacks: a row for each of the column stack of others"},
 	{"CUPTI_ACTIVITY_KIND_KERNEL", "kernels, as nsys has them"},
 	{"CUPTI_ACTIVITY_KIND_MEMCPY", "copies, as nsys has them"},
 	{"CUPTI_ACTIVITY_KIND_MEMSET", "memsets, as nsys has them"},
 	{"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "synchronisations, as nsys has them"},
 	{"CUPTI_ACTIVITY_KIND_RUNTIME", "API calls, as nsys has them"},
 	{"OSRT_API", "calls of the system, as nsys has them"},
-	{"COMPOSITE_EVENTS", "CPU samples, as nsys has them; cpu_sample has their stacks"},
+	{"COMPOSITE_EVENTS", "CPU samples, as nsys has them"},
+	{"CUDA_CALLCHAINS", "native stacks of API calls, as nsys has them"},
+	{"SAMPLING_CALLCHAINS", "native stacks of CPU samples, as nsys has them"},
 	{"NVTX_EVENTS", "NVTX ranges and marks, as nsys has them"},
 	{"GPROF_OPERATORS", "operators, for gprof-report to read again"},
 	{"PROFILER_OVERHEAD", "profiling overhead, as nsys has it"},
@@ -423,6 +427,9 @@ static int fill(struct database *database, struct process **processes, size_t nr
 
 	if (rc == SQLITE_OK) {
 		rc = virtual_tables_add(sqlite, &database->tables);
+	}
+	if (rc == SQLITE_OK) {
+		rc = frame_table_add(sqlite, &database->tables);
 	}
 	if (rc == SQLITE_OK) {
 		rc = sqlite3_exec(sqlite, sql_file_tables, NULL, NULL, NULL);

@@ -95,14 +95,14 @@ CREATE VIEW CUDA_GPU_MEMORY_USAGE_EVENTS AS
 CREATE VIEW CUPTI_ACTIVITY_KIND_RUNTIME AS
 	SELECT start_ns AS start, start_ns + dur_ns AS "end", CASE a.value WHEN 'runtime' THEN 0 WHEN 'driver' THEN 1 END AS eventClass,
 		pid << 24 | tid AS globalTid, correlation AS correlationId, name AS nameId,
-		result AS returnValue, NULL AS callchainId
-	FROM (SELECT start_ns, dur_ns, pid, tid, correlation, name$ AS name, api$ AS api, result FROM api
-		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name$, api$, result FROM api_launch
-		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name$, api$, result FROM api_copy
-		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name$, api$, result FROM api_set
-		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name$, api$, result FROM api_alloc
-		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name$, api$, result FROM api_sync
-		UNION ALL SELECT start_ns, dur_ns, pid, tid, NULL, name$, api$, result FROM api_nested) LEFT JOIN StringIds a ON a.id = api;
+		result AS returnValue, stack AS callchainId
+	FROM (SELECT start_ns, dur_ns, pid, tid, correlation, name$ AS name, api$ AS api, result, stack$ AS stack FROM api
+		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name$, api$, result, stack$ FROM api_launch
+		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name$, api$, result, stack$ FROM api_copy
+		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name$, api$, result, stack$ FROM api_set
+		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name$, api$, result, stack$ FROM api_alloc
+		UNION ALL SELECT start_ns, dur_ns, pid, tid, correlation, name$, api$, result, stack$ FROM api_sync
+		UNION ALL SELECT start_ns, dur_ns, pid, tid, NULL, name$, api$, result, NULL FROM api_nested) LEFT JOIN StringIds a ON a.id = api;
 
 -- eventClass 27: a call of the system.
 CREATE VIEW OSRT_API AS
@@ -115,6 +115,16 @@ CREATE VIEW COMPOSITE_EVENTS AS
 	SELECT rowid AS id, time_ns AS start, NULL AS cpu, 1 AS threadState, pid << 24 | task AS globalTid,
 		NULL AS cpuCycles
 	FROM cpu_sample;
+
+-- originalIP: the address in the module.
+CREATE VIEW CUDA_CALLCHAINS AS
+	SELECT stack + 0 AS id, function AS symbol, file AS module, NULL AS unresolved, address AS originalIP, depth AS stackDepth
+	FROM native_frame WHERE stack IN (SELECT callchainId FROM CUPTI_ACTIVITY_KIND_RUNTIME);
+
+CREATE VIEW SAMPLING_CALLCHAINS AS
+	SELECT c.rowid AS id, f.function AS symbol, f.file AS module, NULL AS unresolved, f.address AS originalIP,
+		f.depth AS stackDepth
+	FROM cpu_sample c JOIN native_frame f ON f.stack = c.stack$;
 
 -- What nsys has no table for: operators, which gprof reads again.
 CREATE VIEW GPROF_OPERATORS AS

@@ -95,6 +95,7 @@ for trace in traces/*.json; do
 	golden "$trace.tables" "$report" --wide --detail=all --view steps,breakdown,operator,kernel,memcpy,api,python,losses,notices "$trace"
 done
 golden v2/cpu.tables "$report" --view cpu,cpu-threads --wide --all v2/cpu.gprof
+golden v2/cpu.chains "$report" sql --wide --format csv "SELECT c.symbol, c.module, c.stackDepth, count(*) FROM COMPOSITE_EVENTS e JOIN SAMPLING_CALLCHAINS c USING (id) GROUP BY 1, 2, 3" v2/cpu.gprof
 golden v2/cpu_python.tables "$report" --view cpu-lines,cpu,cpu-threads --wide --all v2/cpu_python.gprof
 golden v2/cpu_python.json "$report" --view cpu-lines,cpu,cpu-threads --format json v2/cpu_python.gprof
 golden v2/cpu_python.first "$report" v2/cpu_python.gprof
@@ -180,6 +181,7 @@ golden v2/os.views "$report" --wide --top 4 --view headline,os-runtime,io,locks,
 golden v2/os.sql "$report" sql --format csv "SELECT step, start_ns, dur_ns, tid, name, result, returned, bytes, object, file, path FROM os_call WHERE step IS NULL OR step < 2 ORDER BY start_ns" v2/os.gprof
 golden v2/stacks.views "$report" --wide --view headline,findings,budget v2/stacks.gprof
 golden v2/stacks.flame "$report" flame -o - v2/stacks.gprof
+golden v2/stacks.chains "$report" sql --wide --format csv "SELECT r.nameId, c.symbol, c.module, c.stackDepth, c.originalIP, count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME r LEFT JOIN CUDA_CALLCHAINS c ON c.id = r.callchainId GROUP BY r.nameId, r.callchainId, c.stackDepth" v2/stacks.gprof
 golden v2/stacks.sql "$report" sql --wide --format csv "SELECT name, stack, count(*) FROM api_sync GROUP BY 2 UNION ALL SELECT name, stack, count(*) FROM api_copy GROUP BY 2 UNION ALL SELECT name, stack, count(*) FROM api_launch GROUP BY 2" v2/stacks.gprof
 golden v2/os.timeline "$report" timeline -o - v2/os.gprof
 golden v2/gc_rare.timeline "$report" timeline -o - v2/gc_rare.gprof

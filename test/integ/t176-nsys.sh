@@ -148,6 +148,12 @@ done
 is "[kernel.kallsyms],app,libcuda.so.1.1" "$(cpu_of 0 '[.cpu.rows[].file] | unique | join(",")')" "their files"
 is true "$(cpu_of 0 '.cpu.note | contains("10 samples") and (test("kernel|user mode|frame pointers") | not)')" "what is not known of them"
 is "" "$("$REPORT" --view notices "$T/new.sqlite" 2>&1 | grep -E 'COMPOSITE|SAMPLING')" "samples are read"
+# A database of `export` has them and their stacks, too.
+"$REPORT" export --format sqlite -o "$T/cpu.sqlite" test/golden/v2/cpu.gprof 2>"$T/err"
+for file in test/golden/v2/cpu.gprof "$T/cpu.sqlite"; do
+	"$REPORT" --view cpu --top 0 --format json "$file" 2>"$T/err" | jq -c '.cpu.rows' >"$T/$(basename "$file").rows"
+done
+ok cmp "$T/cpu.gprof.rows" "$T/cpu.sqlite.rows"
 ok grep -q 'MPI_P2P_EVENTS' <<<"$("$REPORT" check "$T/new.sqlite")"
 # From the first time that a thread leaves a CPU to the last one.
 "$REPORT" --view cpu-waits --rank 0 --format json "$T/new.sqlite" >"$T/out" 2>"$T/err"
