@@ -14,7 +14,8 @@ const breakdownParts = [["kernel_ns", "Kernels", "kernel"], ["memcpy_ns", "Memcp
 
 function stepTimes(parent) {
 	const groups = [...rowsByProcess(rowsOf("steps")).values()].slice(0, 16);
-	const rows = rowsOf("steps").filter((row) => row.duration_ns !== null);
+	/* In a damaged stream a step may have no number, and so no place on the axis. */
+	const rows = rowsOf("steps").filter((row) => row.duration_ns !== null && row.step !== null);
 	const steps = [...new Set(rows.map((row) => row.step))].sort((a, b) => a - b);
 	if (steps.length < 2) {
 		return;
