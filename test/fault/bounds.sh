@@ -56,7 +56,8 @@ at_most 65536 $(($(value peak_kb "$T/full") - alone)) "resident memory by GPROF_
 # Beyond the 8 MB there are the code of the libraries and tables of a fixed size.
 at_most 16384 $(($(value peak_kb "$T/least") - alone)) "resident memory by GPROF_BUFFER_MB=8"
 
-at_most 4 "$(value new_fds "$T/hour")" "descriptors"
+# The stream, three files of the process (stat of the system, status, io), and three of its thread (schedstat, stat, sched).
+at_most 7 "$(value new_fds "$T/hour")" "descriptors"
 at_most 1 "$(value new_fds "$T/unsampled")" "descriptors without samples"
 at_most 0 "$(value new_fds_below_100 "$T/hour")" "descriptors with low numbers"
 at_most 0 "$(value new_fds_kept_on_exec "$T/hour")" "descriptors that other programs inherit"
