@@ -150,7 +150,7 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("share_pct", "% of time", TABLE_PERCENT,
 		.help = "of the time of all samples of the process",
 		TABLE_SHARE(shown_row, row.ns, ns_all)),
-	TABLE_COLUMN("margin_pct", "+-", TABLE_PERCENT,
+	TABLE_COLUMN("margin_pct", "Margin", TABLE_PERCENT,
 		.help = "margin of that share: 95 of 100 such estimates are as near",
 		TABLE_MEMBER(shown_row, margin)),
 	TABLE_COLUMN("held_ns", "Held", TABLE_TIME,

@@ -792,6 +792,7 @@ struct process *process_create(struct stream *stream)
 	clock_map_finish(&process->device_clock);
 	find_command(process);
 	process->has_launch_stacks =
+		process->stream->is_trace ||
 		!strcmp(process_fact(process, "config.GPROF_LAUNCH_STACKS", ""), "all");
 	find_context_devices(process);
 	if (process->nr_attributes) {

@@ -489,7 +489,7 @@ static struct cell convert_cell(struct event_reader *reader, size_t place,
 	struct process *process = reader->processes[place];
 	uint64_t value = b->col[column->source] ? b->col[column->source][i] : 0;
 
-	if (process->stream->is_trace &&
+	if (process->stream->is_trace && column->role != ROLE_NATIVE_STACK &&
 		is_unknown_of_trace(process->stream, b->table, column->source)) {
 		return known_if(0, false);
 	}

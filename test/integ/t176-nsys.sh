@@ -154,6 +154,15 @@ for file in test/golden/v2/cpu.gprof "$T/cpu.sqlite"; do
 	"$REPORT" --view cpu --top 0 --format json "$file" 2>"$T/err" | jq -c '.cpu.rows' >"$T/$(basename "$file").rows"
 done
 ok cmp "$T/cpu.gprof.rows" "$T/cpu.sqlite.rows"
+# So do API calls.
+"$REPORT" export --format sqlite -o "$T/stacks.sqlite" test/golden/v2/stacks.gprof 2>"$T/err"
+for file in test/golden/v2/stacks.gprof "$T/stacks.sqlite"; do
+	"$REPORT" sql --format csv "SELECT name, stack, count(*) FROM api_sync GROUP BY 1, 2 UNION ALL SELECT name, stack, count(*) FROM api_copy GROUP BY 1, 2
+		UNION ALL SELECT name, stack, count(*) FROM api_launch GROUP BY 1, 2" "$file" 2>"$T/err" >"$T/$(basename "$file").calls"
+done
+ok grep -q 'launch_add <- model::forward() <- main' "$T/stacks.sqlite.calls"
+ok grep -q 'wait_for_loss <- main' "$T/stacks.sqlite.calls"
+ok cmp "$T/stacks.gprof.calls" "$T/stacks.sqlite.calls"
 ok grep -q 'MPI_P2P_EVENTS' <<<"$("$REPORT" check "$T/new.sqlite")"
 # From the first time that a thread leaves a CPU to the last one.
 "$REPORT" --view cpu-waits --rank 0 --format json "$T/new.sqlite" >"$T/out" 2>"$T/err"
@@ -252,6 +261,11 @@ same("calls", rows('''SELECT CASE WHEN s.value GLOB '*_v[0-9][0-9][0-9]*' THEN s
     count(*), sum(r."end" - r.start) FROM CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId WHERE r.eventClass <> 67 GROUP BY 1'''), have("api"))
 same("ranges", rows('''SELECT ifnull((SELECT d.text || ':' FROM NVTX_EVENTS d WHERE d.eventType = 75 AND d.domainId = n.domainId), '') || ifnull(n.text, s.value),
     count(*), sum(n."end" - n.start) FROM NVTX_EVENTS n LEFT JOIN StringIds s ON s.id = n.textId WHERE n.eventType IN (59, 60) GROUP BY 1'''), have("nvtx"))
+# Calls count their chains from 0 there, and the chains from 1: what a call is named after is in its stack.
+stacks = json.loads(subprocess.run([report, "sql", "--format", "json", """SELECT count(stack) AS stacks, sum(stack LIKE '%<- ' || name || ' <- %') AS fit
+    FROM (SELECT name, stack FROM api UNION ALL SELECT name, stack FROM api_launch UNION ALL SELECT name, stack FROM api_copy
+    UNION ALL SELECT name, stack FROM api_alloc)""", path], capture_output=True, check=False).stdout)["result"]["rows"][0]
+same("stacks of calls", (database.execute("SELECT count(callchainId) FROM CUPTI_ACTIVITY_KIND_RUNTIME").fetchone()[0],) * 2, tuple(stacks.values()))
 if "a100" in path and sum(total for _, total in have("kernel").values()) != 88573480:
     print("the sum of all kernels")
 END

@@ -21,10 +21,11 @@ enum {
 	CALL_CORRELATION,
 	CALL_NAME,
 	CALL_RESULT,
+	CALL_CHAIN,
 };
 
 static const char *const call_columns[] = {
-	"start", "end", "globalTid", "correlationId", "nameId", "returnValue"};
+	"start", "end", "globalTid", "correlationId", "nameId", "returnValue", "callchainId"};
 
 /*
  * Decides what a call within another one of its thread is. One of the driver has its row in another
@@ -36,11 +37,14 @@ static void enter(struct nsys_thread *thread, struct nsys_open *call, const stru
 	if (call->begin >= thread->call_end || call->end > thread->call_end) {
 		thread->call_end = call->end;
 		thread->call_correlation = call->call.correlation;
+		thread->call_stack = call->call.native_stack;
 		thread->call = name->call;
 	} else if (call->call.correlation && name->call == thread->call &&
 		   call->call.correlation == thread->call_correlation) {
 		thread->repeated_correlation = call->call.correlation;
 		call->call.is_repeated = true;
+		call->call.native_stack =
+			call->call.native_stack ? call->call.native_stack : thread->call_stack;
 	} else if (name->api == GPROF_API_DRIVER) {
 		call->table = GPROF_TABLE_api_nested;
 		call->call.correlation = thread->call_correlation;
@@ -67,6 +71,8 @@ static void add_call(
 	open->call.call = name.call;
 	open->call.is_launch = name.table != GPROF_TABLE_api && name.table != GPROF_TABLE_api_sync;
 	if (!is_system) {
+		open->call.native_stack = nsys_samples_call_stack(
+			trace, nsys_query_u64(query, CALL_CHAIN, NSYS_NO_CHAIN));
 		enter(thread, open, &name);
 	}
 }
@@ -80,6 +86,25 @@ static void take_system_call(
 	struct nsys_trace *trace, const struct nsys_query *query, uint64_t tick)
 {
 	add_call(trace, query, tick, true);
+}
+
+static void set_stack(unsigned int table, void *row, uint32_t stack)
+{
+	switch (table) {
+#define TABLE(name)                                                     \
+	case GPROF_TABLE_##name:                                        \
+		((struct gprof_row_##name *)row)->native_stack = stack; \
+		break;
+		TABLE(api)
+		TABLE(api_launch)
+		TABLE(api_copy)
+		TABLE(api_set)
+		TABLE(api_alloc)
+		TABLE(api_sync)
+#undef TABLE
+	default:
+		break;
+	}
 }
 
 /* Leaves out the outer row of a call that has two, see enter(). */
@@ -101,6 +126,7 @@ static void close_call(struct nsys_trace *trace, const struct nsys_open *open)
 	row->result = open->call.result;
 	row->call = open->call.call;
 	row->source = GPROF_SOURCE_CALLBACK;
+	set_stack(open->table, row, open->call.native_stack);
 	if (open->call.is_launch && open->call.correlation) {
 		nsys_nccl_launch(thread, open->begin, open->call.correlation);
 	}

@@ -12,7 +12,7 @@
  *     NVTX_EVENTS                                                  nvtx, op, step, nccl, nccl_comm
  *     GPROF_OPERATORS (of gprof)                                   op
  *     CUDA_GPU_MEMORY_USAGE_EVENTS                                 memory
- *     COMPOSITE_EVENTS, SAMPLING_CALLCHAINS                        cpu_sample, native_stack,
+ *     COMPOSITE_EVENTS, SAMPLING_CALLCHAINS, CUDA_CALLCHAINS       cpu_sample, native_stack,
  *                                                                  code_file
  *     SCHED_EVENTS                                                 thread_cpu
  *     GPU_METRICS                                                  sample

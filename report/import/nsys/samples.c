@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * CPU samples of an export: COMPOSITE_EVENTS has when a thread was sampled, SAMPLING_CALLCHAINS the
- * frames of the sample with that id, the innermost at depth 0. Frames become the stacks of our
+ * frames of the sample with that id, the innermost at depth 0. CUDA_CALLCHAINS has those of API
+ * calls in the same way. Frames become the stacks of our
  * format before the events are read, so that a sample only looks up its stack. A frame is of a
  * function, not of an address, as functions are all that the export names. Whether samples also
  * stand for time in the kernel is unknown: few are there, although threads ran there for long.
@@ -36,15 +37,17 @@ struct stack {
 };
 
 struct nsys_samples {
-	struct idmap stacks_of;	 /* uint32_t by the id of a sample */
-	struct idmap files;	 /* uint32_t, by the module's string; set where it has a row */
-	struct idmap unresolved; /* uint32_t: the name of its unresolved frames, by the same */
+	struct idmap stacks_of;	   /* uint32_t by the id of a sample */
+	struct idmap calls;	   /* uint32_t by the id of a call's chain */
+	uint64_t first_call_chain; /* that of callchainId 0 */
+	struct idmap files;	   /* uint32_t, by the module's string; set where it has a row */
+	struct idmap unresolved;   /* uint32_t: the name of its unresolved frames, by the same */
 	struct stack *stacks;
 	uint32_t nr_stacks;
 	uint64_t period_ns;
-	struct frame frames[MAX_FRAMES]; /* the current sample's, innermost first */
+	struct frame frames[MAX_FRAMES]; /* of the current chain, innermost first */
 	size_t nr_frames;
-	uint64_t sample;
+	uint64_t chain;
 };
 
 /* ---- how long a sample stands for ---- */
@@ -143,7 +146,7 @@ static uint32_t add_stack(struct nsys_trace *trace, uint32_t parent, const struc
 	return stack->id;
 }
 
-static void end_sample(struct nsys_trace *trace)
+static void end_chain(struct nsys_trace *trace, struct idmap *stacks)
 {
 	struct nsys_samples *samples = trace->samples;
 	uint32_t stack = 0;
@@ -152,7 +155,7 @@ static void end_sample(struct nsys_trace *trace)
 		stack = add_stack(trace, stack, &samples->frames[--samples->nr_frames]);
 	}
 	if (stack) {
-		*(uint32_t *)idmap_put(&samples->stacks_of, samples->sample) = stack;
+		*(uint32_t *)idmap_put(stacks, samples->chain) = stack;
 	}
 }
 
@@ -182,15 +185,14 @@ static const char *const frame_columns[] = {
 static void take_frame(struct nsys_trace *trace, const struct nsys_query *query, void *context)
 {
 	struct nsys_samples *samples = trace->samples;
-	uint64_t sample = nsys_query_u64(query, ID, 0);
+	uint64_t chain = nsys_query_u64(query, ID, 0);
 	struct frame frame = {.module = nsys_string(trace, query, MODULE),
 		.address = nsys_query_u64(query, ADDRESS, 0)};
 	int64_t module;
 
-	(void)context;
-	if (sample != samples->sample) {
-		end_sample(trace);
-		samples->sample = sample;
+	if (chain != samples->chain) {
+		end_chain(trace, context);
+		samples->chain = chain;
 	}
 	if (!frame.address || samples->nr_frames == MAX_FRAMES) {
 		return; /* a remark of nsys, as "[Broken backtraces]", or too deep */
@@ -208,27 +210,80 @@ static void take_frame(struct nsys_trace *trace, const struct nsys_query *query,
 	samples->frames[samples->nr_frames++] = frame;
 }
 
-void nsys_samples_read(struct nsys_trace *trace)
+/* users: what has the ids of the chains, and a globalTid. */
+static void read_chains(
+	struct nsys_trace *trace, const char *table, const char *users, struct idmap *stacks)
 {
-	char where[128];
-	const struct nsys_query_want want = {.table = "SAMPLING_CALLCHAINS",
+	char where[160];
+	const struct nsys_query_want want = {.table = table,
 		NSYS_COLUMNS(frame_columns),
 		.nr_needed = 4,
 		.where = trace->is_only ? NULL : where,
 		.order = "1, 2"};
 
+	snprintf(where, sizeof(where), "id IN (SELECT %s WHERE globalTid >> %u = %llu)", users,
+		NSYS_PROCESS_SHIFT, (unsigned long long)trace->process);
+	nsys_table_read(trace, &want, take_frame, stacks);
+	end_chain(trace, stacks);
+}
+
+static void count_row(struct nsys_trace *trace, const struct nsys_query *query, void *context)
+{
+	(void)trace;
+	(void)query;
+	++*(uint64_t *)context;
+}
+
+static bool has_zero(struct nsys_trace *trace, const char *table, const char *column)
+{
+	char where[64];
+	uint64_t nr = 0;
+	const struct nsys_query_want want = {.table = table,
+		.columns = &column,
+		.nr_columns = 1,
+		.nr_needed = 1,
+		.where = where};
+
+	snprintf(where, sizeof(where), "%s = 0", column);
+	nsys_table_read(trace, &want, count_row, &nr);
+	return nr != 0;
+}
+
+/* In exports of 2023, calls count chains from 0, and CUDA_CALLCHAINS has them from 1 on. */
+static void read_call_chains(struct nsys_trace *trace)
+{
+	static const char calls[] = "CUPTI_ACTIVITY_KIND_RUNTIME", chains[] = "CUDA_CALLCHAINS";
+	bool is_shifted = has_zero(trace, calls, "callchainId") && !has_zero(trace, chains, "id");
+
+	trace->samples->first_call_chain = is_shifted;
+	read_chains(trace, chains,
+		is_shifted ? "callchainId + 1 FROM CUPTI_ACTIVITY_KIND_RUNTIME"
+			   : "callchainId FROM CUPTI_ACTIVITY_KIND_RUNTIME",
+		&trace->samples->calls);
+}
+
+void nsys_samples_read(struct nsys_trace *trace)
+{
 	trace->samples = mem_zeroed(1, sizeof(*trace->samples));
 	idmap_init(&trace->samples->stacks_of, sizeof(uint32_t));
+	idmap_init(&trace->samples->calls, sizeof(uint32_t));
 	idmap_init(&trace->samples->files, sizeof(uint32_t));
 	idmap_init(&trace->samples->unresolved, sizeof(uint32_t));
-	if (!find_period(trace)) {
-		return;
+	if (find_period(trace)) {
+		read_chains(trace, "SAMPLING_CALLCHAINS", "id FROM COMPOSITE_EVENTS",
+			&trace->samples->stacks_of);
 	}
-	snprintf(where, sizeof(where),
-		"id IN (SELECT id FROM COMPOSITE_EVENTS WHERE globalTid >> %u = %llu)",
-		NSYS_PROCESS_SHIFT, (unsigned long long)trace->process);
-	nsys_table_read(trace, &want, take_frame, NULL);
-	end_sample(trace);
+	read_call_chains(trace);
+}
+
+uint32_t nsys_samples_call_stack(const struct nsys_trace *trace, uint64_t chain)
+{
+	const struct nsys_samples *samples = trace->samples;
+	const uint32_t *stack = chain == NSYS_NO_CHAIN ? NULL
+						       : idmap_get(&samples->calls,
+								 chain + samples->first_call_chain);
+
+	return stack ? *stack : 0;
 }
 
 /* ---- samples ---- */
@@ -253,6 +308,7 @@ void nsys_samples_fini(struct nsys_trace *trace)
 	if (trace->samples) {
 		hash_free(trace->samples->stacks);
 		idmap_fini(&trace->samples->stacks_of);
+		idmap_fini(&trace->samples->calls);
 		idmap_fini(&trace->samples->files);
 		idmap_fini(&trace->samples->unresolved);
 		free(trace->samples);

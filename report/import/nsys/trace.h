@@ -36,6 +36,7 @@ struct nsys_thread {
 	/* The outermost call that is open; and the last one that has two rows, see host.c. */
 	uint64_t call_end;
 	uint32_t call_correlation, repeated_correlation;
+	uint32_t call_stack;
 	uint16_t call;
 	struct nsys_nccl_call *nccl; /* of NCCL, NULL: it is in none */
 	uint64_t nccl_end;	     /* of NCCL's last range */
@@ -49,7 +50,7 @@ struct nsys_open {
 	uint32_t thread; /* a tid */
 	union {
 		struct {
-			uint32_t correlation;
+			uint32_t correlation, native_stack;
 			int32_t result;
 			uint16_t call;
 			bool is_launch, is_repeated;
@@ -215,8 +216,11 @@ void nsys_host_fini(struct nsys_trace *trace);
 
 /* ---- samples.c ---- */
 
-/* Reads the stacks of CPU samples. Before the others. */
+/* Reads the stacks of CPU samples and of API calls. Before the others. */
 void nsys_samples_read(struct nsys_trace *trace);
+/* The stack of the call with that callchainId, 0 if there is none. */
+#define NSYS_NO_CHAIN UINT64_MAX
+uint32_t nsys_samples_call_stack(const struct nsys_trace *trace, uint64_t chain);
 
 #define NSYS_SAMPLE_COLUMNS 4
 extern const char *const nsys_sample_columns[NSYS_SAMPLE_COLUMNS];
