@@ -186,8 +186,7 @@ judge()
 	loader*) predicts "$1" none --remove loader ;;
 	recompile) costs compilation "$1" "compilation costs" ;;
 	code) predicts "$1" none --scale op:tokenize=0 ;;
-	# It keeps a CPU busy, so that a program beside it is no measure.
-	storm) is_near "$(median saved_ns "$1" --scale "op:garbage collection.*=0")" "$(of "$1" 2)" "$1: whatif saves what it takes" ;;
+	storm) predicts "$1" none --scale "op:garbage collection.*=0" ;;
 	gil) is_near "$(median_saved gil "$1")" $(($(of gil 1) - $(of process 1))) "gil: a process saves what the finding says" ;;
 	straggler) predicts "$1" even --remove stragglers ;;
 	workers) waits_for "$1" "mostly wait at plant[^ ]*\\([0-9]+\\)(: __getitem__)?, in clock_nanosleep; more of them" ;;
