@@ -326,6 +326,8 @@ static const struct {
 	{NULL, "returnValue", "of the API, 0: success"},
 	{"OSRT_API", "callchainId", "always NULL: not recorded"},
 	{NULL, "callchainId", "id of CUDA_CALLCHAINS, NULL: the call has no stack"},
+	{"CUDA_CALLCHAINS", "id", "of the stack, a row for each frame"},
+	{"SAMPLING_CALLCHAINS", "id", "of the sample in COMPOSITE_EVENTS, a row for each frame"},
 	{NULL, "symbol", "text id of the function"},
 	{NULL, "module", "text id of the file, without folders"},
 	{NULL, "unresolved", "always NULL: an address stands for a symbol that is not there"},
