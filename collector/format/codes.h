@@ -119,7 +119,7 @@ enum gprof_metric {
 	GPROF_METRIC_PROCESS_PINNED_NODE_PAGES = 43, /* of pinned memory alone */
 };
 
-/* Which columns of a row of thread_cpu are known, beside the times. */
+/* Bits say which columns of a row of thread_cpu are known, beside the times. */
 enum gprof_thread_known {
 	GPROF_THREAD_CPU_KNOWN = 1, /* with the major faults */
 	GPROF_THREAD_MIGRATIONS_KNOWN = 2,

@@ -45,7 +45,7 @@ static struct call_stack_state {
 	uintptr_t main_low, main_high;
 } state;
 
-/* What a thread knows of its stack; one word, since signals may come in between. */
+/* A thread keeps what it knows of its stack in one word, since signals may come in between. */
 static __thread uintptr_t known_low __attribute__((tls_model("initial-exec"))); /* + 1: main's */
 static __thread uint32_t nr_failed __attribute__((tls_model("initial-exec")));
 /* When the thread may take its next copy, in the raw clock. */
@@ -146,7 +146,7 @@ static uint64_t count_bytes(const struct stack_view *view)
 	return end > view->sp ? end - view->sp : 0;
 }
 
-/* As memcpy would, but for the sanitizers, which forbid to read frames of callers. */
+/* It does what memcpy would, which sanitizers forbid to read frames of callers. */
 __attribute__((no_sanitize("address", "thread"))) static void copy_stack(
 	struct call_stack_slot *slot, const struct stack_view *view)
 {

@@ -20,7 +20,7 @@
 #define STACK_NR_REGISTERS 4u
 
 /*
- * What a walk depended on: the frames follow from these values alone, while the code is the same.
+ * A walk depended on these values: its frames follow from them alone, while the code is the same.
  * So where a thread finds them again, its stack has the same frames.
  */
 struct stack_word {
@@ -67,7 +67,7 @@ struct stack_recipe_word {
 #define STACK_RECIPE_ADDRESS 0x40000000u /* in `at`: the value is one of the stack */
 #define STACK_RECIPE_END     UINT32_MAX
 
-/* From the word `from` with that value, which is not the one there, to the word `to`. */
+/* It leads from the word `from` with that value, which is not the one there, to the word `to`. */
 struct stack_recipe_exit {
 	_Atomic uint64_t value;
 	_Atomic uint64_t from_to; /* from << 32 | to; 0: none */

@@ -731,7 +731,7 @@ static const char *name_of(uint32_t tid)
 	return thread ? thread->name : "";
 }
 
-/* At what threads wait for and who holds Python's lock, which nothing else sees. */
+/* Looks at what threads wait for and who holds Python's lock, which nothing else sees. */
 static void look_at_waits(uint64_t now_ns)
 {
 	uint64_t next_ns;

@@ -19,7 +19,7 @@
 
 /* Copies whose numbers may still be in rows of rings. */
 #define NR_DONE 4096u
-/* Of calls, unless all have stacks: a stack that is known costs less than 1 % of that. */
+/* Shorter calls have no stack, unless all have: a known stack costs less than 1 % of that. */
 #define MIN_NS 10000u
 /* The drain looks again so soon after a look that found copies, and later after one that did not.
  */

@@ -38,7 +38,7 @@ struct sample_cpus {
 	uint64_t busy, all;
 };
 
-/* From the text of /proc/stat; false if it is malformed. */
+/* Reads the text of /proc/stat; false if it is malformed. */
 bool sample_read_cpus(const char *text, struct sample_cpus *cpus);
 
 /* From the text of /proc/PID/status: on how many CPUs it may run; false if it does not say so. */
@@ -48,8 +48,8 @@ bool sample_read_allowed(const char *text, uint64_t *nr);
 bool sample_read_resident(const char *text, uint64_t *bytes);
 
 /*
- * From the text of /proc/PID/io: bytes that calls read; false if the kernel does not count those
- * that storage delivered.
+ * Finds in the text of /proc/PID/io the bytes that calls read; false if the kernel does not count
+ * those that storage delivered.
  */
 bool sample_read_bytes(const char *text, uint64_t *bytes);
 

@@ -53,7 +53,7 @@ static struct stack_walk_state {
  */
 #define NOWHERE 1u
 
-/* Where the value of a register comes from: a place as in struct stack_word, or NO_SOURCE. */
+/* The value of a register comes from a place as in struct stack_word, or from NO_SOURCE. */
 #define NO_SOURCE UINT32_MAX
 
 /* A frame that is being looked at. */

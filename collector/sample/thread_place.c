@@ -18,7 +18,7 @@
 #define FIRST_FIELD  3u
 #define MAJOR_FAULTS 12u
 #define CPU	     39u
-/* What is read of both files; the first lines of sched are enough. */
+/* So much is read of both files; the first lines of sched are enough. */
 #define TEXT_BYTES 1024u
 
 static bool lacks_frequencies;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a thread runs, as the kernel counts it: its CPU and how fast that is, how often it moved to
- * another CPU, and its page faults that waited for storage. For the drain thread.
+ * Tells where a thread runs, as the kernel counts it: its CPU and how fast that is, how often it
+ * moved to another CPU, and its page faults that waited for storage. For the drain thread.
  */
 #ifndef COLLECTOR_SAMPLE_THREAD_PLACE_H
 #define COLLECTOR_SAMPLE_THREAD_PLACE_H
@@ -33,10 +33,10 @@ void thread_place_look_at_frequency(struct thread_place *place);
 
 /* ---- pure, for the tests ---- */
 
-/* From the text of /proc/PID/task/TID/stat; false if it is malformed. */
+/* Reads the text of /proc/PID/task/TID/stat; false if it is malformed. */
 bool thread_place_read_stat(const char *text, uint32_t *cpu, uint64_t *major_faults);
 
-/* From the text of /proc/PID/task/TID/sched; false if it does not say so. */
+/* Reads the text of /proc/PID/task/TID/sched; false if it does not say so. */
 bool thread_place_read_sched(const char *text, uint64_t *migrations);
 
 #endif

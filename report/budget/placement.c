@@ -247,7 +247,6 @@ struct placement placement_of(struct process *process)
 	struct placement placement;
 
 	find_span(&scan);
-
 	numa_map_init(&scan.map, process);
 	idmap_init(&scan.threads, sizeof(struct thread));
 	scan_run(&process, 1, &(const struct scan){&scan_view, &scan}, 1);

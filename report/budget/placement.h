@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a process runs and where its memory lies: on which NUMA nodes, beside that of its GPU; and
- * how much of what it reads storage has to deliver, because no page of it is in memory. By samples.
+ * Finds by samples where a process runs and where its memory lies: on which NUMA nodes, beside that
+ * of its GPU; and how much of what it reads storage has to deliver, because no page is in memory.
  */
 #ifndef REPORT_BUDGET_PLACEMENT_H
 #define REPORT_BUDGET_PLACEMENT_H
@@ -39,7 +39,7 @@ struct numa_share {
 	int32_t node;  /* that node; NUMA_NODE_UNKNOWN: nothing is known */
 };
 
-/* From what is on each node. near: of that one, or NUMA_NODE_UNKNOWN. */
+/* Sums up what is on each node. near: of that one, or NUMA_NODE_UNKNOWN. */
 struct numa_share numa_share_of(const uint64_t nodes[NUMA_NR_NODES], int32_t near);
 
 /* ---- a process ---- */

@@ -154,7 +154,7 @@ static const struct table_column columns[] = {
 		TABLE_MEAN(shown_row, khz, nr_khz_in_mhz)),
 };
 
-/* What rose since the first row. */
+/* Returns what it rose by since the first row. */
 static struct rise since_first(const struct rise *rise)
 {
 	return (struct rise){rise->is_known, 0, rise->last - rise->first};

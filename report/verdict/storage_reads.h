@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much of what a loop, or its loader's workers, read did not lie in memory (the page cache), so
- * that storage had to deliver it. By the kernel's counters of each process: of a loop in its steps,
- * of workers in the whole recording.
+ * Tells how much of what a loop, or its loader's workers, read did not lie in memory (the page
+ * cache), so that storage had to deliver it. The kernel counts it for each process: of a loop, what
+ * it read in its steps counts, of workers all.
  */
 #ifndef REPORT_VERDICT_STORAGE_READS_H
 #define REPORT_VERDICT_STORAGE_READS_H
@@ -18,7 +18,7 @@ struct storage_reads {
 /* Adds what a process reads. */
 void storage_reads_add(struct storage_reads *reads, struct process *process);
 
-/* Of the processes of the loops. */
+/* Sums up the processes of the loops. */
 struct storage_reads storage_reads_of_loops(const struct headline *headline);
 
 /*

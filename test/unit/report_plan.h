@@ -44,7 +44,7 @@ struct plan {
 	uint32_t capability;   /* 75 is 7.5; 80 if 0; PLAN_NEVER: unknown */
 	uint32_t peak_bytes;   /* of 100 */
 	uint32_t rank;	       /* counts from 1; 0: none */
-	/* Of a host of so many NUMA nodes, with the GPU at node 1: permille of CPU time and of
+	/* The host has so many NUMA nodes, with the GPU at node 1: permille of CPU time and of
 	 * pinned pages at node 0. 0: unknown */
 	struct {
 		uint32_t nr_nodes, threads, pages;

@@ -30,8 +30,7 @@ struct nsys_thread {
 	uint32_t id, tid;
 	uint32_t name; /* a string of the stream, 0: unknown */
 	uint64_t seen; /* tick of its first event; UINT64_MAX: none */
-	/* Of its scheduling events: the tick since which it is on a CPU, 0: on none; and the sum.
-	 */
+	/* Scheduling events give the tick since which it is on a CPU, 0: on none; and the sum. */
 	uint64_t on_cpu_since, cpu_ns;
 	/* The outermost call that is open; and the last one that has two rows, see host.c. */
 	uint64_t call_end;
