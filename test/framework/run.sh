@@ -12,13 +12,17 @@ base=$ROOT/build/framework
 n=0
 any=0
 
+# Loaders are of a PyTorch that is there.
 make_venv()
 {
-	local packages
+	local packages venv=(python3 -m venv)
 	packages=$(sed -n "s/^$1 //p" test/framework/versions.txt)
-	[ -n "$packages" ] && python3 -m venv "$base/$1" &&
-		# shellcheck disable=SC2086 # several packages
-		"$base/$1/bin/pip" install -q --disable-pip-version-check $packages && return
+	if [ "$1" = loaders ]; then
+		find_torch || { echo "loaders: no PyTorch" >&2; return 1; }
+		venv=("$TORCH_PYTHON" -m venv --system-site-packages)
+	fi
+	# shellcheck disable=SC2086 # several packages
+	[ -n "$packages" ] && "${venv[@]}" "$base/$1" && "$base/$1/bin/pip" install -q --disable-pip-version-check $packages && return
 	rm -rf "${base:?}/$1"
 	echo "$1 cannot be installed" >&2
 	return 1
@@ -73,6 +77,33 @@ jax_compilations()
 		mismatch "not as expected: compilations of $found ms, not $events to $took ms"
 	ok grep -qE "^JAX compiles in 3 of [0-9]+ steps for jax_compi.*, about .* in each" \
 		<<<"$(query '.findings.rows[] | select(.cause == "compilation").sentence')"
+}
+
+# loader KIND PATTERN STAGES: the finding names the line that the worker computes, if it has a CPU to do so, as the stages do;
+# and these stages take what the program says, within 10 points and what has no frames, which a busy machine leaves.
+loader()
+{
+	local share want unread
+	rm -rf "$GPROF_DIR" "$T/loader"
+	mkdir "$T/loader"
+	HF_HUB_OFFLINE=1 HF_HOME=$T/loader GPROF_CPU_HZ=99 record timeout 200 "$base/loaders/bin/python" -I test/framework/loaders.py "$1" "$T/loader"
+	is "0 20 steps" "$rc $(cat "$T/out")" "$1: status and output"
+	summary loader-stages,findings
+	ok grep -qE "^The loop waits for loader workers, which (run $2|lack a CPU) " <<<"$(query '.findings.rows[0].sentence')"
+	ok grep -qE "^$2" <<<"$(query '.loader_stages.rows | max_by(.cpu_ns).line')"
+	share=$(query "[.loader_stages.rows[] | select(.stage | test(\"^($3)\$\")).cpu_ns] | add")
+	share=$(query "100 * $share / ([.loader_stages.rows[].cpu_ns] | add)")
+	want=$(cat "$T/loader/share")
+	unread=$(query '.loader_stages.note' | grep -oE 'frames of [0-9]+ samples' | grep -oE '[0-9]+' || echo 0)
+	unread=$(query "100 * $unread / ([.loader_stages.rows[].samples] | add)")
+	echo "# $1: $3 take $share % of the worker's CPU time, the program says $want; $unread % have no frames"
+	ok jq -en "$share - $want | fabs < 10 + $unread"
+}
+
+try_loaders()
+{
+	loader webdataset 'PIL/ImageFile.py\([0-9]+\): load' 'transform|own code'
+	loader datasets 'loaders.py\([0-9]+\): tokenize' 'own code'
 }
 
 try_jax()
