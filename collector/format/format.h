@@ -236,10 +236,7 @@ enum gprof_fact {
 	C(t, uint32_t, name, STRING)                                                               \
 	C(t, uint8_t, api, UINT)
 
-/*
- * In native_stack of a row in a ring: the stack has no id yet, and this is the number of its copy,
- * which the drain has. It is unknown where the process was killed.
- */
+/* Marks a native_stack in a ring as the number of a copy, whose stack has no id yet (call_stack.h). */
 #define GPROF_STACK_OF_COPY 0x80000000u
 
 /*
@@ -276,10 +273,7 @@ enum gprof_fact {
 /* Its time is part of that of the call around it, whose correlation it has. */
 #define GPROF_COLUMNS_api_nested(C, t) GPROF_COLUMNS_API_COMMON(C, t)
 
-/*
- * stream: the API's handle, 0 the default stream. shape: 0 if it is not a kernel. py_stack: 0 if
- * it was not taken.
- */
+/* stream: the API's handle, 0: the default one. shape: 0: no kernel. py_stack: 0: not taken. */
 #define GPROF_COLUMNS_api_launch(C, t)                                                             \
 	GPROF_COLUMNS_API_COMMON(C, t)                                                             \
 	C(t, uint32_t, shape, UINT)                                                                \

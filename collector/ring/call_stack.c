@@ -8,12 +8,10 @@
  */
 #include "collector/ring/call_stack.h"
 
-#include <errno.h>
-#include <sys/auxv.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "collector/ring/own_stack.h"
 #include "collector/ring/ring.h"
 #include "collector/util/clock.h"
 #include "collector/util/loss.h"
@@ -29,10 +27,8 @@
 /* ... and at first as much as of so long a time. */
 #define FIRST_NS 20000000u
 
-#define PAGE_BYTES     4096u
-#define MAX_MAIN_BYTES (64u << 20)
-#define MAX_BYTES      (1u << 20) /* of another thread's stack */
-#define NR_FAILED      64u
+#define MAX_BYTES (1u << 20) /* of another thread's stack */
+#define NR_FAILED 64u
 
 /* Numbers of enum frame_register. */
 enum { STACK_FP = 1, STACK_BX, STACK_RA };
@@ -75,19 +71,13 @@ static inline uintptr_t thread_pointer(void)
 	return pointer;
 }
 
-/* The kernel reads the signals before it refuses to do with them what it does not know. */
-static bool is_readable(uintptr_t at)
-{
-	return syscall(SYS_rt_sigprocmask, -1L, at, NULL, 8ul) != -1 || errno != EFAULT;
-}
-
 /* Returns up to where memory is mapped from `low` on, but not more than `high`. */
 static uintptr_t find_unmapped(uintptr_t low, uintptr_t high)
 {
-	uintptr_t at = low & ~(uintptr_t)(PAGE_BYTES - 1);
+	uintptr_t at = low & ~(uintptr_t)(OWN_STACK_PAGE_BYTES - 1);
 
-	while (at < high && is_readable(at)) {
-		at += PAGE_BYTES;
+	while (at < high && own_stack_is_readable(at)) {
+		at += OWN_STACK_PAGE_BYTES;
 	}
 	return at < high ? at : high;
 }
@@ -105,7 +95,7 @@ static uintptr_t end_of(uintptr_t known)
 /* Finds the end of the stack that `sp` is on, 0 if it is not the thread's own. */
 static __attribute__((noinline)) uintptr_t look_for_end(uintptr_t sp)
 {
-	uintptr_t low = sp & ~(uintptr_t)(PAGE_BYTES - 1), known = known_low;
+	uintptr_t low = sp & ~(uintptr_t)(OWN_STACK_PAGE_BYTES - 1), known = known_low;
 	uintptr_t end = known > sp && !(known & 1) ? known : thread_pointer();
 	TARGET_KEEP_ERRNO;
 
@@ -212,6 +202,10 @@ __attribute__((noinline, no_sanitize("thread"))) uint32_t call_stack_take(void)
 	uintptr_t end;
 	uint32_t stack = 0;
 
+	/* Where none are taken, a clock that went back by one looks like the longest call. */
+	if (atomic_load_explicit(&call_stack_min_raw, memory_order_relaxed) == UINT64_MAX) {
+		return 0;
+	}
 #if defined(__aarch64__)
 	__asm__ volatile("mov %0, sp\n\tmov %1, x29\n\tmov %2, x30\n\tadr %3, ."
 			 : "=&r"(view.sp), "=&r"(view.registers[STACK_FP]),
@@ -252,16 +246,11 @@ static uint64_t raw_of(uint64_t ns, uint64_t tick_mult)
 
 static void find_main_stack(void)
 {
-	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
-	uintptr_t top = getauxval(AT_EXECFN); /* the kernel writes it at the upper end */
+	uintptr_t low, high;
 
-	getrlimit(RLIMIT_STACK, &limit);
-	if (limit.rlim_cur > MAX_MAIN_BYTES) {
-		limit.rlim_cur = MAX_MAIN_BYTES;
-	}
-	if (top > limit.rlim_cur) {
-		state.main_high = top & ~(uintptr_t)(sizeof(uint64_t) - 1);
-		state.main_low = (top - limit.rlim_cur + PAGE_BYTES) & ~(uintptr_t)1;
+	if (own_stack_of_main(&low, &high)) {
+		state.main_low = low & ~(uintptr_t)1;
+		state.main_high = high & ~(uintptr_t)(sizeof(uint64_t) - 1);
 	}
 }
 
