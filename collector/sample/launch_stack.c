@@ -98,10 +98,11 @@ static void look_at_code(void)
 	atomic_store(&state.stacks->known_unloads, unloads);
 }
 
-/* Was it copied after the last library was unloaded? */
+/* Was its code there when it was copied, and as long as it was walked? */
 static bool is_valid(const struct call_stack_slot *slot)
 {
-	return (int32_t)(slot->unloads - state.first_unloads) >= 0;
+	return (int32_t)(slot->unloads - state.first_unloads) >= 0 &&
+	       atomic_load(&state.stacks->unloads) == atomic_load(&state.stacks->known_unloads);
 }
 
 /* Returns the id of the stack, 0 if it is unknown. */
@@ -132,26 +133,38 @@ static uint32_t walk(const struct call_stack_slot *slot)
 	return id;
 }
 
-static bool walk_all(void)
+/* Returns how many copies are there, with their slots. */
+static uint32_t find_copies(struct call_stack_slot *copies[CALL_STACK_SLOTS])
 {
-	bool has_any = false;
+	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < CALL_STACK_SLOTS; i++) {
 		struct call_stack_slot *slot = &state.stacks->slots[i];
 
 		if (atomic_load_explicit(&slot->state, memory_order_acquire) == CALL_STACK_FULL) {
-			uint32_t number = slot->number, at = number % NR_DONE;
-
-			if (!has_any) {
-				look_at_code();
-			}
-			has_any = true;
-			state.done[at].id = walk(slot);
-			state.done[at].number = number;
-			atomic_store_explicit(&slot->state, CALL_STACK_FREE, memory_order_release);
+			copies[nr++] = slot;
 		}
 	}
-	return has_any;
+	return nr;
+}
+
+/* Copies come first, then the look at the code: a later copy may have code that it did not see. */
+static bool walk_all(void)
+{
+	struct call_stack_slot *copies[CALL_STACK_SLOTS];
+	uint32_t nr = find_copies(copies);
+
+	if (nr) {
+		look_at_code();
+	}
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t number = copies[i]->number, at = number % NR_DONE;
+
+		state.done[at].id = walk(copies[i]);
+		state.done[at].number = number;
+		atomic_store_explicit(&copies[i]->state, CALL_STACK_FREE, memory_order_release);
+	}
+	return nr > 0;
 }
 
 /* A thread may have woken the drain before a look is due. */

@@ -53,16 +53,50 @@ ok test "$(rows "SELECT count(*) FROM $calls WHERE stack IS NOT NULL")" -gt "$((
 ok grep -qE 'main;(run;)?sorts;[^ ]*compare;Memcpy HtoD' "$T/folded"
 
 # ---- libraries that come and go ----
+# look_at_libraries: which library each stack has, and whether it is whole.
+look_at_libraries()
+{
+	rows "SELECT stack FROM api_copy WHERE name = 'cudaMemcpyAsync' ORDER BY start_ns" | awk '
+		$0 && !/^from_library <- in_library_[12] <- .*main/ { bad++ }
+		$0 && index($0, "in_library_" (NR - 1) % 2 + 1) == 0 { wrong++ }
+		$0 { nr++ }
+		END { print nr + 0, bad + 0, wrong + 0 }' >"$T/libraries"
+	read -r nr bad wrong <"$T/libraries"
+	is "0 0" "$bad $wrong" "$1: stacks without a library's function, and with another library's"
+}
 rm -rf "$GPROF_DIR"
 GPROF_LAUNCH_STACKS=all record "$B/integ/s_stack" 6 "$T/library"
-rows "SELECT stack FROM api_copy WHERE name = 'cudaMemcpyAsync' ORDER BY start_ns" | awk '
-	$0 && !/^from_library <- in_library_[12] <- .*main/ { bad++ }
-	$0 && index($0, "in_library_" (NR - 1) % 2 + 1) == 0 { wrong++ }
-	$0 { nr++ }
-	END { print nr + 0, bad + 0, wrong + 0 }' >"$T/libraries"
-read -r nr bad wrong <"$T/libraries"
-is "0 0" "$bad $wrong" "stacks without a library's function, and with another library's"
+look_at_libraries 'libraries'
 ok test "$nr" -ge 3
+
+# A drain that needs as long for its first walks as a library is there.
+cat >"$T/slow.c" <<'EOF'
+#include <dlfcn.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+long syscall(long number, ...)
+{
+	long (*next)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+	__builtin_va_list arguments;
+	static int nr;
+	long of[6];
+
+	__builtin_va_start(arguments, number);
+	for (int i = 0; i < 6; i++) {
+		of[i] = __builtin_va_arg(arguments, long);
+	}
+	__builtin_va_end(arguments);
+	if (number == SYS_process_vm_readv && nr++ < 12) {
+		usleep(40000);
+	}
+	return next(number, of[0], of[1], of[2], of[3], of[4], of[5]);
+}
+EOF
+gcc -shared -fPIC -O2 -o "$T/slow.so" "$T/slow.c" || exit 1
+rm -rf "$GPROF_DIR"
+GPROF_LAUNCH_STACKS=all LD_LIBRARY_PATH="$SIM${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" LD_PRELOAD="$(preload) $T/slow.so" "$B/integ/s_stack" 6 "$T/library" 2>"$T/err"
+look_at_libraries 'with a slow drain'
 
 # ---- which calls have one ----
 rm -rf "$GPROF_DIR"
