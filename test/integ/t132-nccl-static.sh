@@ -45,7 +45,7 @@ ok test 0 = "$(nm -D "$B/prog/collectives_static" | grep -c nccl)"
 # Each rank a process of one device. Rank 1 comes late to everything.
 for how in "ranks 2" "ranks 4" "pairs 3" "wrong 2" "unequal 2" "grouped 2" "grouped 1"; do
 	# shellcheck disable=SC2086 # two words
-	SIM_NCCL_SLOW=1:200 SIM_NCCL_GBPS=0.000512 run collectives $how
+	SIM_NCCL_SLOW=1:500 SIM_NCCL_GBPS=0.000512 run collectives $how
 	is "0 0" "$rc $(query '.losses.rows | length')" "status and losses of $how, shared"
 	is 0 "$(notices)" "notices of $how where the hooks see the calls"
 	sort "$T/out" >"$T/shared.out"
@@ -54,7 +54,7 @@ for how in "ranks 2" "ranks 4" "pairs 3" "wrong 2" "unequal 2" "grouped 2" "grou
 	calls | sed -E 's/^(ncclCommInit|ncclCommSplit) .*/\1/' >"$T/shared.calls"
 	shared_rc=$report_rc
 	# shellcheck disable=SC2086
-	SIM_NCCL_SLOW=1:200 SIM_NCCL_GBPS=0.000512 run collectives_static $how
+	SIM_NCCL_SLOW=1:500 SIM_NCCL_GBPS=0.000512 run collectives_static $how
 	is "0 0" "$rc $(query '.losses.rows | length')" "status and losses of $how, static"
 	is "$shared_rc" "$report_rc" "the reporter's status for $how"
 	is "${how#* }" "$(notices)" "notices of $how, one a rank"
