@@ -10,7 +10,7 @@ set -u
 
 build="gcc make libzstd-dev"
 demo="python3"
-test="check libsubunit-dev pkg-config python3 python3-pip python3-venv jq zlib1g-dev uthash-dev libiberty-dev libjsmn-dev libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev protobuf-compiler git file curl xz-utils"
+test="check libsubunit-dev pkg-config python3 python3-pip python3-venv jq gojq zlib1g-dev uthash-dev libiberty-dev libjsmn-dev libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev protobuf-compiler git file curl xz-utils"
 test="$test clang-format shellcheck gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 # a directory that stops answering, on /dev/fuse
 test="$test bindfs fuse3"
