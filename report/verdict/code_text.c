@@ -79,9 +79,10 @@ static struct code_found find_code(
 	found.ns = (double)all.ns;
 	found.has_place = found.nr >= CODE_PLACE_MIN_SAMPLES &&
 			  code_found_pct(&found, 0) >= CODE_PLACE_MIN_PCT && found.ns >= least_ns;
+	/* All of its waits for a CPU, which a sentence of their own tells, may lie in that time. */
 	found.is_waiting = found.is_waiting && period_ns &&
 			   least_ns >= CODE_PLACE_MIN_SAMPLES * (double)period_ns &&
-			   found.ns < least_ns;
+			   found.ns + (double)verdict->figures.cpu_wait.ns < least_ns;
 	return found;
 }
 

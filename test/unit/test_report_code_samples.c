@@ -57,11 +57,22 @@ static char *sentence_of(const char *path, const char *cause)
 	return text;
 }
 
+/* How long the loop has been ready, and had no CPU. */
+static void add_ready(struct made *made, uint64_t time, uint64_t ns)
+{
+	struct gprof_row_thread_cpu *row = gen_row(made->gen, GPROF_TABLE_thread_cpu);
+
+	row->time = time;
+	row->wait_ns = ns;
+	row->thread = 1;
+}
+
 /*
  * Steps of 10 ms without a GPU: an operator or the loader for 4 ms, then nothing. The second one
- * takes 100 ms, and is an outlier.
+ * takes 100 ms, and is an outlier. In each the loop is ready for `ready_ns`, and has no CPU.
  */
-static const char *steps_of(const char *name, const char *op, uint32_t nr_steps, uint64_t sample_ns)
+static const char *ready_steps(
+	const char *name, const char *op, uint32_t nr_steps, uint64_t sample_ns, uint64_t ready_ns)
 {
 	struct made made = made_python(name);
 	uint64_t at = 10 * MS;
@@ -70,6 +81,7 @@ static const char *steps_of(const char *name, const char *op, uint32_t nr_steps,
 		uint64_t ns = step == 2 ? 100 * MS : 10 * MS;
 
 		made_step(&made, at, step);
+		add_ready(&made, at, step * ready_ns);
 		made_op(&made, op, at, at + 4 * MS, 0);
 		add_sample(&made, LOOP, OPERATOR, at + 1 * MS, sample_ns);
 		add_sample(&made, LOOP, OPERATOR, at + 3 * MS, sample_ns);
@@ -86,6 +98,11 @@ static const char *steps_of(const char *name, const char *op, uint32_t nr_steps,
 	made_step(&made, at, nr_steps + 1);
 	gen_close(made.gen, "exit");
 	return made.path;
+}
+
+static const char *steps_of(const char *name, const char *op, uint32_t nr_steps, uint64_t sample_ns)
+{
+	return ready_steps(name, op, nr_steps, sample_ns, 0);
 }
 
 /*
@@ -165,6 +182,18 @@ START_TEST(a_loop_that_mostly_waits_names_no_line)
 {
 	has(sentence_of(steps_of("waits.gprof", "aten::mm", STEPS, MS / 2), "python_host"),
 		"The loop mostly waits or is in the kernel; ");
+}
+END_TEST
+
+/* Who has no CPU may have no samples for that reason. */
+START_TEST(a_loop_without_a_cpu_is_not_said_to_wait)
+{
+	has(sentence_of(
+		    ready_steps("ready.gprof", "aten::mm", STEPS, MS / 2, MS / 2), "python_host"),
+		"The loop mostly waits or is in the kernel; ");
+	has(sentence_of(ready_steps("not_ready.gprof", "aten::mm", STEPS, MS / 2, 3 * MS),
+		    "python_host"),
+		"The loop runs code outside of operators, such as Python; ");
 }
 END_TEST
 
@@ -379,7 +408,7 @@ END_TEST
 
 UNIT_SUITE("report/code_samples", samples_of_the_loop_outside_of_operators_count,
 	samples_in_the_loader_are_the_loader_s, few_samples_name_no_line,
-	a_loop_that_mostly_waits_names_no_line,
+	a_loop_that_mostly_waits_names_no_line, a_loop_without_a_cpu_is_not_said_to_wait,
 	code_of_pythons_own_library_counts_where_it_was_called,
 	a_wait_for_the_lock_names_what_others_run, a_loop_without_samples_has_its_holder_s_line,
 	samples_that_could_not_be_read_are_of_the_holder, a_holder_that_is_not_seen_has_no_line,
