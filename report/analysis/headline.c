@@ -185,6 +185,7 @@ static void add_step(struct headline *headline, const struct budget_step *step,
 	struct headline_step *to = &at->steps[at->nr_steps];
 
 	*to = (struct headline_step){.number = step->number,
+		.begin_ns = step->begin_ns,
 		.place = step->place,
 		.flops = headline->flops[step->place],
 		.counts = counted->counts[step->place],
@@ -201,6 +202,25 @@ static void add_step(struct headline *headline, const struct budget_step *step,
 		to->cpu_wait = cpu_waits_between(waits, step->begin_ns, step->end_ns);
 	}
 	at->nr_steps++;
+}
+
+static void list_batches(struct headline_process *at, const struct phases *phases)
+{
+	struct clock_map *clock = &at->process->host_clock;
+
+	at->batches = mem_zeroed(phases->nr_segments + 1, sizeof(*at->batches));
+	for (size_t i = 0; phases->has_loader && i < phases->nr_segments; i++) {
+		const struct phase_segment *segment = &phases->segments[i];
+
+		if (segment->phase != PHASE_DATALOADER) {
+			continue;
+		}
+		if (!segment->is_rest || !at->nr_batches) {
+			at->batches[at->nr_batches++].begin_ns =
+				clock_map_time(clock, segment->begin);
+		}
+		at->batches[at->nr_batches - 1].end_ns = clock_map_time(clock, segment->end);
+	}
 }
 
 /*
@@ -240,6 +260,7 @@ static void end(void *context, struct process *process, const struct phases *pha
 		}
 	}
 	counted_steps_fini(&counted);
+	list_batches(at, phases);
 	if (waits) {
 		at->cpu_times = cpu_waits_times(waits);
 	}
@@ -273,6 +294,7 @@ void headline_fini(struct headline *headline)
 {
 	for (size_t i = 0; i < headline->nr_processes; i++) {
 		free(headline->processes[i].steps);
+		free(headline->processes[i].batches);
 		free(headline->processes[i].devices);
 		free(headline->processes[i].gc);
 		code_samples_destroy(headline->processes[i].code);

@@ -39,13 +39,19 @@ struct headline_flops {
 
 struct headline_step {
 	uint64_t number, ns;
-	uint32_t place; /* as in budget_step */
+	uint64_t begin_ns; /* CLOCK_MONOTONIC */
+	uint32_t place;	   /* as in budget_step */
 	uint64_t parts[NR_BUDGET_PARTS], phases[NR_PHASES];
 	uint64_t drained[NR_HOST_STATES + 1]; /* as in budget_step */
 	uint64_t capture_ns;		      /* the same */
 	struct cpu_wait cpu_wait;
 	bool counts, is_outlier; /* as counted_steps.h has it */
 	struct headline_flops flops;
+};
+
+/* The loop takes a batch from its loader, or learns that there is none left. CLOCK_MONOTONIC. */
+struct headline_batch {
+	uint64_t begin_ns, end_ns;
 };
 
 struct headline_process {
@@ -55,6 +61,8 @@ struct headline_process {
 	struct cpu_times cpu_times;  /* all zeros: there are no samples */
 	struct headline_step *steps; /* whole ones; without steps one with all of the recording */
 	size_t nr_steps;
+	struct headline_batch *batches; /* in their order */
+	size_t nr_batches;
 	uint32_t *devices; /* that had work */
 	size_t nr_devices, device_capacity;
 	struct budget_launches launches;

@@ -40,6 +40,9 @@
  */
 #define UNEXPLAINED_PCT 5.0
 
+/* Workers that start anew less often may be those of a second loader. */
+#define MIN_STARTS_ANEW 2u
+
 /* Kernels stand first if they take at least the one, and every change saves less than the other. */
 #define COMPUTING_PCT 50.0
 #define LITTLE_PCT    5.0
@@ -68,6 +71,7 @@ const char *const verdict_cause_names[NR_VERDICT_CAUSES] = {
 	[VERDICT_STRAGGLER] = "straggler",
 	[VERDICT_CPU] = "cpu_wait",
 	[VERDICT_LOADER] = "loader",
+	[VERDICT_LOADER_START] = "loader_start",
 	[VERDICT_GIL] = "gil",
 	[VERDICT_GC] = "garbage_collection",
 	[VERDICT_COMPILATION] = "compilation",
@@ -91,6 +95,7 @@ static const enum replay_removal removals[NR_VERDICT_CAUSES] = {
 	[VERDICT_STRAGGLER] = REPLAY_NO_STRAGGLERS,
 	[VERDICT_CPU] = NR_REPLAY_REMOVALS,
 	[VERDICT_LOADER] = REPLAY_NO_LOADER,
+	[VERDICT_LOADER_START] = NR_REPLAY_REMOVALS,
 	[VERDICT_GIL] = NR_REPLAY_REMOVALS,
 	[VERDICT_GC] = NR_REPLAY_REMOVALS,
 	[VERDICT_COMPILATION] = NR_REPLAY_REMOVALS,
@@ -663,10 +668,32 @@ static void add_cpu(struct verdict *verdict)
 				     .step_ns = share_step_ns(verdict)});
 }
 
+/*
+ * Workers that start anew in each epoch often make outliers of its first steps. If most of what
+ * the loader costs is that, there is one cause.
+ */
+static void add_loader(struct verdict *verdict)
+{
+	const struct loader_starts *starts = &verdict->starts;
+	double loader_ns = state(verdict, HOST_LOADER);
+	size_t nr = verdict->nr;
+
+	if (starts->nr_anew >= MIN_STARTS_ANEW &&
+		100 * starts->least_ns >= MIN_SAVED_PCT * starts->step_ns) {
+		add_finding(verdict, (struct verdict_finding){.cause = VERDICT_LOADER_START,
+					     .reach_ns = starts->ns,
+					     .saved_ns = -1,
+					     .step_ns = starts->step_ns});
+	}
+	if (verdict->nr == nr || 2 * starts->counted_ns < loader_ns) {
+		add(verdict, VERDICT_LOADER, loader_ns);
+	}
+}
+
 /* Adds idle time, which lost activities only seem to leave. */
 static void add_idle(struct verdict *verdict)
 {
-	add(verdict, VERDICT_LOADER, state(verdict, HOST_LOADER));
+	add_loader(verdict);
 	add(verdict, VERDICT_GIL, state(verdict, HOST_GIL));
 	add_cpu(verdict);
 	add_gc(verdict);
@@ -841,6 +868,7 @@ void verdict_find(struct verdict *verdict)
 	verdict->late_rank = -1;
 	headline_figures(&verdict->headline, &verdict->figures);
 	verdict->workers = loader_workers_of(&verdict->headline, &verdict->figures);
+	verdict->starts = loader_starts_of(&verdict->headline, figures->median_ns);
 	prediction_end(&verdict->prediction);
 	set_launches(verdict);
 	advice_end(&verdict->advice);

@@ -11,6 +11,7 @@
  *     straggler    what the other ranks wait for one, or all for each other, and nothing else runs
  *     CPU          the loop, or a thread that launches, is ready to run and has no CPU: by samples,
  *                  within what the host did
+ *     loader start  workers that start anew, also where that makes outliers of steps
  *     Python's lock        waits for it (GIL), where calls of the system were recorded
  *     garbage collection   Python's, also where it makes outliers of steps
  *     compilation   torch.compile's, JAX's and others', the same; in the first step alone it is
@@ -31,6 +32,7 @@
 #include "report/analysis/headline.h"
 #include "report/replay/prediction.h"
 #include "report/verdict/code_form.h"
+#include "report/verdict/loader_starts.h"
 #include "report/verdict/loader_workers.h"
 #include "report/verdict/work_times.h"
 
@@ -60,6 +62,7 @@ struct verdict {
 	bool is_unexplained;  /* GPUs wait long for what is not recorded, so changes are unknown */
 	struct headline_figures figures;
 	struct loader_workers workers;
+	struct loader_starts starts;
 	/* Steps that compile, of how many, and for how long on average */
 	uint64_t nr_compiling, nr_compared;
 	double compiling_ns;

@@ -540,6 +540,11 @@ static void add_sentence(const struct verdict *verdict, const struct verdict_fin
 		add_loader(verdict, finding, words, out);
 		add_loader_change(verdict, finding, out);
 		return;
+	case VERDICT_LOADER_START:
+		buf_printf(out, "Loader workers start %" PRIu64 " times, for which the %s waits",
+			verdict->starts.nr, verdict->figures.has_gpu ? "GPU" : "loop");
+		add_change(verdict, finding, "keeping them (persistent_workers=True)", out);
+		return;
 	case VERDICT_GIL:
 		add_gil(verdict, &words->code, &words->form, out);
 		add_change(verdict, finding, "using processes", out);

@@ -126,7 +126,7 @@ def differences(row, reference):
 # What a cause can cost at most.
 IDLE = ("wait", "calls", "loader", "operators", "user", "latency")
 REACH = {
-    "loader": ("loader",), "garbage_collection": ("gc",), "gil": ("gil",), "compilation": ("compile",), "cpu_wait": ("compile", "wait", "calls", "gil", "gc", "loader", "operators", "user"), "os_calls": ("user",), "python_host": ("user",), "launch": ("calls", "operators", "user", "latency"), "comm_exposed": ("transfer", "communication"),
+    "loader": ("loader",), "loader_start": ("loader", "user"), "garbage_collection": ("gc",), "gil": ("gil",), "compilation": ("compile",), "cpu_wait": ("compile", "wait", "calls", "gil", "gc", "loader", "operators", "user"), "os_calls": ("user",), "python_host": ("user",), "launch": ("calls", "operators", "user", "latency"), "comm_exposed": ("transfer", "communication"),
     "copies_h2d": ("copies", "calls"), "alloc_free": ("calls",), "sync_readback": IDLE, "startup": ("compile", *IDLE), "kernels_gpu_bound": ("computing",), "operators_cpu_bound": ("operators",),
 }
 # Findings leave out steps of the begin and outliers, which the parts have.

@@ -8,6 +8,7 @@ A training on the CPU by PyTorch with one trouble: planted_torch.py CAUSE [INIT-
     disk, mapped         the same, and they read files of a slow file system, in the folder PLANTED_FILES, or map them
     decode, decoded      the loader has one worker, or two, which compute for 1.5 times as long as the step takes
     stages, fetched      the loader has one worker, which waits for each sample and then computes for longer, or just waits
+    epochs, kept         the loader has two workers that take 0.6 s to begin, which it starts in each epoch of three steps, or keeps
     code                 Python works and waits between operators, in a range named "tokenize"
     gil, process         a thread parses JSON all the time, or a process does; between operators the loop polls, which gives
                          Python's lock away
@@ -22,7 +23,7 @@ A training on the CPU by PyTorch with one trouble: planted_torch.py CAUSE [INIT-
     limited              the same, in a container that may use half of a CPU
 
 In all but the last three that operator sleeps instead, so that a busy machine changes little. Prints medians over steps 4 to 10
-(of the last two: means), ns: of a step, and of what the trouble takes in it.
+(of the last two, of epochs and of kept: means), ns: of a step, and of what the trouble takes in it.
 """
 import gc
 import json
@@ -47,7 +48,8 @@ WORK_S, CODE_S, LOG_S, LATE_S = 0.2, 0.1, 0.1, 0.2
 COMPILE_S = 0.15
 LOADER_S = {"loader10": 0.0224, "loader60": 0.3, "workers": 0.8, "storage": 0.8, "slow": 0.8, "disk": 0.8, "mapped": 0.8, "stages": 0.24, "fetched": 0.24}
 DECODE_S = {"decode": 0.3, "decoded": 0.3, "stages": 0.36}
-WORKERS = {"workers": 2, "storage": 2, "slow": 2, "disk": 2, "mapped": 2, "decode": 1, "decoded": 2, "stages": 1, "fetched": 1}
+WORKERS = {"workers": 2, "storage": 2, "slow": 2, "disk": 2, "mapped": 2, "decode": 1, "decoded": 2, "stages": 1, "fetched": 1, "epochs": 2, "kept": 2}
+EPOCH, BEGIN_S = 3, 0.6
 WORDS, PRODUCTS = 10_000, 32
 CROWD, CROWDED_NS = 2 * os.cpu_count(), 100_000_000
 PARSERS = {"gil": (threading.Thread, threading.Event()), "process": (multiprocessing.Process, multiprocessing.Event())}
@@ -80,7 +82,7 @@ def feed(path):
 
 class Batches(Dataset):
     def __len__(self):
-        return STEPS * BATCH
+        return (EPOCH if cause in ("epochs", "kept") else STEPS) * BATCH
 
     def __getitem__(self, i):
         if cause in ("storage", "slow"):
@@ -93,6 +95,16 @@ class Batches(Dataset):
         if cause in DECODE_S:
             compute_for(DECODE_S[cause] / BATCH)
         return torch.ones(64)
+
+
+def begin_worker(number):
+    if cause in ("epochs", "kept"):
+        time.sleep(BEGIN_S)
+
+
+def load(loader):
+    while True:
+        yield from loader
 
 
 def compute():
@@ -183,7 +195,7 @@ if cause in ("storage", "slow"):
     slow = os.open(path, os.O_RDWR)
     feeder = multiprocessing.Process(target=feed, args=(path,), daemon=True)
     feeder.start()
-batches = iter(DataLoader(Batches(), batch_size=BATCH, num_workers=WORKERS.get(cause, 0)))
+batches = load(DataLoader(Batches(), batch_size=BATCH, num_workers=WORKERS.get(cause, 0), worker_init_fn=begin_worker, persistent_workers=cause == "kept"))
 if cause in PARSERS:
     start, is_over = PARSERS[cause]
     parser = start(target=parse, args=(is_over,))
@@ -210,7 +222,7 @@ steps = [end - begin for begin, end in zip(begins, begins[1:])]
 troubles = loads if cause in LOADER_S | DECODE_S else pauses
 if cause in ("crowded", "limited"):
     troubles = [end - begin for begin, end in zip(waits, waits[1:])]
-middle = statistics.mean if troubles not in (loads, pauses) else statistics.median
+middle = statistics.mean if troubles not in (loads, pauses) or cause in ("epochs", "kept") else statistics.median
 print(*(int(middle(times[MEASURED])) for times in (steps, troubles)))
 # PyTorch 1.13 aborts now and then when the objects of its libraries go: "terminate called without an active exception".
 sys.stdout.flush()

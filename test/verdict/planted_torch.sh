@@ -80,29 +80,19 @@ median()
 	done | sort -n | awk '{ ns[NR] = $1 } END { print NR ? ns[int((NR + 1) / 2)] : "null" }'
 }
 
-# saved CAUSE NAME STEPS: what the finding says of these
-saved()
+# figure FIELD CAUSE NAME STEPS: of the finding, for these
+figure()
 {
-	"$REPORT" summary --view findings --format json --steps "$3" "$T/$2" 2>/dev/null |
-		jq "[.findings.rows[] | select(.cause == \"$1\").saved_ns] | add // 0"
+	"$REPORT" summary --view findings --format json --steps "$4" "$T/$3" 2>/dev/null |
+		jq "[.findings.rows[] | select(.cause == \"$2\").$1] | add // 0"
 }
 
-# median_saved CAUSE NAME: of what the finding says of single steps
-median_saved()
+# median_figure FIELD CAUSE NAME: of those of single steps
+median_figure()
 {
 	local step
 	for step in 4 5 6 7 8 9 10; do
-		saved "$1" "$2" $step
-	done | sort -n | awk '{ ns[NR] = $1 } END { print NR ? ns[int((NR + 1) / 2)] : "null" }'
-}
-
-# median_cost CAUSE NAME: what the finding says that it costs in single steps
-median_cost()
-{
-	local step
-	for step in 4 5 6 7 8 9 10; do
-		"$REPORT" summary --view findings --format json --steps $step "$T/$2" 2>/dev/null |
-			jq "[.findings.rows[] | select(.cause == \"$1\").reach_ns] | add // 0"
+		figure "$@" $step
 	done | sort -n | awk '{ ns[NR] = $1 } END { print NR ? ns[int((NR + 1) / 2)] : "null" }'
 }
 
@@ -144,7 +134,7 @@ waits_at()
 costs()
 {
 	local cost
-	cost=$(median_cost "$1" "$2")
+	cost=$(median_figure reach_ns "$1" "$2")
 	is_near "$cost" "$(of "$2" 2)" "$2: what $3"
 	is_near "$cost" $(($(of "$2" 1) - $(of none 1))) "$2: what a program without it saves"
 }
@@ -187,7 +177,7 @@ judge()
 	recompile) costs compilation "$1" "compilation costs" ;;
 	code) predicts "$1" none --scale op:tokenize=0 ;;
 	storm) predicts "$1" none --scale "op:garbage collection.*=0" ;;
-	gil) is_near "$(median_saved gil "$1")" $(($(of gil 1) - $(of process 1))) "gil: a process saves what the finding says" ;;
+	gil) is_near "$(median_figure saved_ns gil "$1")" $(($(of gil 1) - $(of process 1))) "gil: a process saves what the finding says" ;;
 	straggler) predicts "$1" even --remove stragglers ;;
 	workers) waits_for "$1" "mostly wait at plant[^ ]*\\([0-9]+\\)(: __getitem__)?, in clock_nanosleep; more of them" ;;
 	storage | slow) waits_for "$1" "are in read\\(/.*\\.bin\\) ([89][0-9]|100) % of the time; more of them" ;;
@@ -203,7 +193,11 @@ judge()
 	convoy) waits_at "$1" "(: write_entry)?, for a lock or a thread" ;;
 	decode) decodes ;;
 	stages) saves_stage ;;
-	crowded | limited) is_near "$(saved cpu_wait "$1" 4-10)" "$(of "$1" 2)" "$1: waits for a CPU" ;;
+	epochs)
+		says "$1" 'Loader workers start 4 times, for which the loop waits; keeping them \(persistent_workers=True\) can save at most'
+		is_near "$(figure reach_ns loader_start "$1" 4-10)" $(($(of epochs 1) - $(of kept 1))) "epochs: kept workers save what the finding says"
+		;;
+	crowded | limited) is_near "$(figure saved_ns cpu_wait "$1" 4-10)" "$(of "$1" 2)" "$1: waits for a CPU" ;;
 	esac
 }
 
@@ -250,6 +244,7 @@ make_disk
 	beside decoded
 	beside decode
 	beside fetched stages
+	beside kept epochs
 	beside crowded
 	if [ -n "$container" ]; then
 		beside limited

@@ -31,7 +31,7 @@ gc.disable()  # millions of objects, and no cycles among them
 
 LOOP_WAITS = r"\bloop waits(, [\d.]+ % of its waits)? at .+, (for (Python's lock \(GIL\)|a lock or a thread|a child process)|in (page faults|system call \d+|\w+( of .+)?)); waiting less (there )?"
 CAUSES = {
-    "loader": "load|batch", "garbage_collection": "garbage", "compilation": "compil|tunes kernels|builds extensions|traces functions", "gil": "lock", "cpu_wait": "CPU", "os_calls": "OS calls|" + LOOP_WAITS, "launch": "launch|host", "python_host": "host|code|Python|mostly waits|" + LOOP_WAITS, "sync_readback": "wait|read|synchron",
+    "loader": "load|batch", "loader_start": "workers start", "garbage_collection": "garbage", "compilation": "compil|tunes kernels|builds extensions|traces functions", "gil": "lock", "cpu_wait": "CPU", "os_calls": "OS calls|" + LOOP_WAITS, "launch": "launch|host", "python_host": "host|code|Python|mostly waits|" + LOOP_WAITS, "sync_readback": "wait|read|synchron",
     "alloc_free": "alloc|free|memory", "startup": "start|first|once", "copies_h2d": "cop|upload", "comm_exposed": "communicat|reduce|all-to-all|NCCL|RCCL",
     "straggler": "rank", "kernels_gpu_bound": "GPU|kernel", "occupancy": "occupan|block|SM|kernel", "operators_cpu_bound": "operator", "gaps": "gap|between|short kernel",
     "lost_data": "lost|no GPU (activity|times)|missing|incomplete|before the recording", "outliers": "step|longer|slow",
