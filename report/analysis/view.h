@@ -305,7 +305,7 @@ extern const struct view_class view_operator, view_model, view_user_ranges, view
 	view_python, view_gc, view_gil, view_module, view_os_runtime, view_wait_lines, view_imports,
 	view_compilations;
 extern const struct view_class view_operator_types, view_single_operators, view_step_stats,
-	view_utilization_time, view_data_loading_steps, view_advice;
+	view_utilization_time, view_utilization_kernels, view_data_loading_steps, view_advice;
 extern const struct view_class view_gpu_trace, view_api_trace;
 extern const struct view_class view_time_breakdown, view_distributed, view_stragglers,
 	view_pipeline, view_moe_balance, view_collectives, view_communication, view_hang,

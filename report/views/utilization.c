@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/gpu/kernel_counters.h"
 #include "report/gpu/utilization.h"
 #include "report/analysis/view.h"
 #include "report/model/time_axis.h"
@@ -427,4 +428,125 @@ VIEW(utilization_time, 450) = {
 	VIEW_COLUMNS(time_columns),
 	.shows = &view_utilization,
 	.fill = fill_time,
+};
+
+/* ---- of kernels ---- */
+
+struct kernel_counters_view {
+	struct kernel_counters counters;
+	struct view_input input;
+};
+
+static void kernels_init(void *state)
+{
+	kernel_counters_init(state);
+}
+
+static void kernels_begin(void *context, struct process *process)
+{
+	kernel_counters_begin(context, process);
+}
+
+static void kernels_on_batch(void *context, struct process *process, const struct batch *batch)
+{
+	(void)process;
+	kernel_counters_take_samples(context, batch);
+}
+
+static void kernels_on_activity(void *context, const struct gpu_activity *activity)
+{
+	kernel_counters_take(context, activity);
+}
+
+static void kernels_end(void *context, struct process *process)
+{
+	(void)process;
+	kernel_counters_end(context);
+}
+
+static void kernels_fini(void *state)
+{
+	kernel_counters_fini(state);
+}
+
+#define COUNTER(key, title, counter, text)                    \
+	TABLE_COLUMN(key, title, TABLE_PERCENT, .help = text, \
+		TABLE_MEAN(kernel_counters_row, sums[counter], weights[counter]))
+
+static const struct table_column kernel_columns[] = {
+	TABLE_COLUMN("total_ns", "Total", TABLE_TIME, TABLE_MEMBER(kernel_counters_row, kernel_ns)),
+	TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(kernel_counters_row, nr_kernels)),
+	TABLE_COLUMN("sampled_calls_pct", "Calls sampled %", TABLE_PERCENT,
+		.help = "calls in which at least one sample lies wholly",
+		TABLE_SHARE(kernel_counters_row, nr_sampled, nr_kernels)),
+	TABLE_COLUMN("sampled_pct", "Time sampled %", TABLE_PERCENT,
+		.help = "time of such samples, as a share of Total",
+		TABLE_SHARE(kernel_counters_row, sampled_ns, kernel_ns)),
+	TABLE_COLUMN("samples", "Samples", TABLE_COUNT, .is_minor = true,
+		TABLE_MEMBER(kernel_counters_row, nr_samples)),
+	COUNTER("sm_active_pct", "SM active %", COUNTER_SM_ACTIVE, "SMs with work"),
+	COUNTER("tensor_active_pct", "Tensor cores %", COUNTER_TENSOR,
+		"time in which tensor cores worked"),
+	COUNTER("bandwidth_pct", "Bandwidth %", COUNTER_DRAM,
+		"GPU memory bandwidth in use, of the peak"),
+	COUNTER("bandwidth_read_pct", "Reads %", COUNTER_DRAM_READ, "the part of reads"),
+	COUNTER("bandwidth_write_pct", "Writes %", COUNTER_DRAM_WRITE, "the part of writes"),
+	COUNTER("achieved_occupancy_pct", "Achieved occupancy %", COUNTER_OCCUPANCY,
+		"resident warps, of the maximum of all SMs"),
+	TABLE_COLUMN("name", "Kernel", TABLE_NAME, .is_kernel = true,
+		TABLE_MEMBER(kernel_counters_row, name)),
+};
+
+static void fill_kernels(void *state, struct table *table)
+{
+	struct kernel_counters_view *view = state;
+	const struct kernel_counters *counters = &view->counters;
+	uint64_t nr_kernels = 0, nr_sampled = 0, kernel_ns = 0, sampled_ns = 0;
+
+	for (size_t i = 0; i < counters->names.nr_rows; i++) {
+		const struct kernel_counters_row *row = &counters->rows[i];
+
+		nr_kernels += row->nr_kernels;
+		nr_sampled += row->nr_sampled;
+		kernel_ns += row->kernel_ns;
+		sampled_ns += row->sampled_ns;
+		if (counters->nr_samples) {
+			table_add(table, row);
+		}
+	}
+	if (!counters->nr_samples) {
+		table_note(table,
+			"No hardware counters were recorded (GPROF_METRICS=pm; it needs CUPTI of "
+			"CUDA 12.6 and the driver's permission).");
+	} else if (nr_kernels > nr_sampled) {
+		table_note(table,
+			"%llu of %llu kernels are not sampled: no sample lies wholly in their "
+			"time. Samples cover %.1f %% of the time of all kernels.",
+			(unsigned long long)(nr_kernels - nr_sampled),
+			(unsigned long long)nr_kernels,
+			100 * (double)sampled_ns / (double)(kernel_ns ? kernel_ns : 1));
+	}
+	view_note_devices(table, &view->input, "");
+	table_sort(table, "total");
+}
+
+static const struct scan_want kernel_wants[] = {UTILIZATION_WANTS};
+
+VIEW(utilization_kernels, 460) = {
+	.name = "utilization-kernels",
+	.subject = VIEW_ABOUT_GPU,
+	.help = "hardware counters of kernels, by name",
+	.about = "The counters are measured (GPROF_METRICS=pm: every 0.1 ms). A sample is of the "
+		 "whole GPU, so it counts for a kernel only if it lies wholly in the time in which "
+		 "the kernel ran; kernels that run at once share it. Kernels in which no sample "
+		 "lies are not sampled and have n/a. Values are means over the samples, weighted "
+		 "by their length.",
+	.title = "Hardware counters of kernels",
+	VIEW_COLUMNS(kernel_columns),
+	VIEW_STATE(struct kernel_counters_view),
+	.scan = {kernel_wants, 1, NULL, kernels_begin, kernels_on_batch, kernels_end, true,
+		kernels_on_activity},
+	.init = kernels_init,
+	.fill = fill_kernels,
+	.fini = kernels_fini,
 };

@@ -108,6 +108,79 @@ START_TEST(a_counter_of_energy_that_began_anew_tells_nothing_of_that_time)
 }
 END_TEST
 
-UNIT_SUITE("report/utilization", a_mean_counts_by_the_time_that_it_covers,
-	without_a_length_a_counter_is_of_its_moment,
+static void add_kernel(
+	struct gen *gen, uint32_t place, uint32_t shape, uint64_t begin, uint64_t end)
+{
+	struct gprof_row_kernel *kernel = gen_row(gen, GPROF_TABLE_kernel);
+
+	kernel->begin = begin * MS;
+	kernel->dur = end * MS;
+	kernel->place = place;
+	kernel->shape = shape;
+}
+
+static void add_shape(struct gen *gen, uint32_t id, const char *name)
+{
+	uint32_t string = gen_string(gen, name);
+	struct gprof_row_shape *shape = gen_row(gen, GPROF_TABLE_shape);
+
+	shape->id = id;
+	shape->name = string;
+}
+
+/* 10 ms each, from 1000 to 1100 ms: the first three tensor cores work to 90 %, then to 10 %. */
+static void add_counters(struct gen *gen)
+{
+	for (uint64_t i = 1; i <= 10; i++) {
+		add_sample(gen, 1000 + 10 * i, GPROF_METRIC_GPU_MEANS_NS, 10 * MS);
+		add_sample(gen, 1000 + 10 * i, GPROF_METRIC_GPU_TENSOR_MILLI_PERCENT,
+			i <= 3 ? 90000 : 10000);
+	}
+}
+
+START_TEST(a_kernel_has_the_samples_that_lie_wholly_in_it)
+{
+	const char *path = streams_path("kernels.gprof");
+	struct gen *gen = gen_open(path);
+	uint32_t place = gen_place(gen, GPU, 1, 7), other = gen_place(gen, GPU, 1, 8);
+	uint32_t elsewhere = gen_place(gen, GPU + 1, 1, 7);
+	struct table *table;
+	size_t row;
+
+	add_shape(gen, 1, "gemm");
+	add_shape(gen, 2, "tiny");
+	add_shape(gen, 3, "other");
+	gen_anchor(gen, 1000 * MS, 1000 * MS, 1000 * MS);
+	add_kernel(gen, place, 1, 1005, 1045);	   /* samples 2 to 4 */
+	add_kernel(gen, place, 2, 1046, 1049);	   /* shorter than a sample */
+	add_kernel(gen, place, 1, 1062, 1079);	   /* none lies in it */
+	add_kernel(gen, other, 3, 1030, 1050);	   /* at the same time: samples 4 and 5 */
+	add_kernel(gen, elsewhere, 3, 1000, 1100); /* another GPU, without samples */
+	gen_flush(gen);
+	add_counters(gen);
+	gen_close(gen, "exit");
+	table = tables_of(&view_utilization_kernels, path, false);
+	ck_assert_uint_eq(table->nr_rows, 3);
+	row = tables_find(table, "name", "gemm", 0);
+	ck_assert_uint_eq(tables_number(table, row, "calls"), 2);
+	ck_assert_uint_eq(tables_number(table, row, "samples"), 3);
+	ck_assert_double_eq_tol(
+		tables_cell(table, row, "tensor_active_pct")->number, (90 + 90 + 10) / 3., 1e-5);
+	ck_assert_double_eq_tol(tables_cell(table, row, "sampled_calls_pct")->number, 50, 1e-9);
+	ck_assert_double_eq_tol(
+		tables_cell(table, row, "sampled_pct")->number, 100 * 30 / 57., 1e-9);
+	ck_assert(!tables_cell(table, row, "sm_active_pct")->is_known);
+	row = tables_find(table, "name", "tiny", 0);
+	ck_assert(!tables_cell(table, row, "tensor_active_pct")->is_known);
+	ck_assert_double_eq_tol(tables_cell(table, row, "sampled_pct")->number, 0, 1e-9);
+	row = tables_find(table, "name", "other", 0);
+	ck_assert_uint_eq(tables_number(table, row, "samples"), 2);
+	ck_assert_double_eq_tol(tables_cell(table, row, "tensor_active_pct")->number, 10, 1e-5);
+	ck_assert_ptr_nonnull(strstr(table->note, "3 of 5 kernels are not sampled"));
+	table_destroy(table);
+}
+END_TEST
+
+UNIT_SUITE("report/utilization", a_kernel_has_the_samples_that_lie_wholly_in_it,
+	a_mean_counts_by_the_time_that_it_covers, without_a_length_a_counter_is_of_its_moment,
 	a_counter_of_energy_that_began_anew_tells_nothing_of_that_time)
