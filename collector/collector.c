@@ -23,6 +23,7 @@
 #include "collector/cupti/cupti.h"
 #include "collector/cupti/cupti_share.h"
 #include "collector/cupti/device.h"
+#include "collector/cupti/cupti_pm.h"
 #include "collector/drain.h"
 #include "collector/exit_message.h"
 #include "collector/ring/os_counts.h"
@@ -397,6 +398,7 @@ static void attach(bool is_late)
 		if (is_late) {
 			report_late_start();
 		}
+		cupti_pm_find();
 		cupti_share_attach(startup_ring_bytes() / 2, is_wanted);
 	}
 	drain_attach(is_wanted);
@@ -534,6 +536,7 @@ static void begin_child(void)
 	state.may_attach = state.may_attach && !atomic_load(&state.is_attached);
 	cupti_share_forget();
 	cupti_forget();
+	cupti_pm_forget();
 	activity_forget();
 	callback_forget();
 	drain_forget(!state.may_attach);

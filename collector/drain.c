@@ -27,6 +27,7 @@
 #include "collector/cupti/cupti.h"
 #include "collector/cupti/cupti_share.h"
 #include "collector/cupti/device.h"
+#include "collector/cupti/cupti_pm.h"
 #include "collector/cupti/share_clock.h"
 #include "collector/hang/hang.h"
 #include "collector/ring/correlation_ids.h"
@@ -37,6 +38,7 @@
 #include "collector/sample/call_site.h"
 #include "collector/sample/cpu_sample.h"
 #include "collector/sample/launch_stack.h"
+#include "collector/sample/nvml.h"
 #include "collector/sample/sample.h"
 #include "collector/startup.h"
 #include "collector/step/control.h"
@@ -396,6 +398,7 @@ static uint32_t next_timeout_ms(bool is_lonely)
 	uint64_t step = drain.stepped_ns + (uint64_t)step_interval_ms() * MS_NS;
 	uint64_t sample = sample_due_ns(), cpu_sample = cpu_sample_due_ns();
 	uint64_t stack = launch_stack_due_ns();
+	uint64_t counters = atomic_load(&drain.is_attached) ? cupti_pm_due_ns() : UINT64_MAX;
 
 	if (is_lonely) {
 		return LONELY_MS;
@@ -404,6 +407,7 @@ static uint32_t next_timeout_ms(bool is_lonely)
 	due = sample < due ? sample : due;
 	due = cpu_sample < due ? cpu_sample : due;
 	due = stack < due ? stack : due;
+	due = counters < due ? counters : due;
 	return due > now ? (uint32_t)((due - now + MS_NS - 1) / MS_NS) : 0;
 }
 
@@ -433,6 +437,9 @@ static void work(void)
 	}
 	drain_activity();
 	sample_take(now, atomic_load(&drain.is_attached));
+	if (atomic_load(&drain.is_attached)) {
+		cupti_pm_take(now, nvml_sm_clock);
+	}
 	cpu_sample_take(now);
 	launch_stack_look(now);
 	if (is_due) {
@@ -452,6 +459,7 @@ static void work(void)
 static void leave_activity(void)
 {
 	update_windows();
+	cupti_pm_end();
 	flush_activity(true);
 	drain_activity();
 	add_anchor(); /* the last one with CUPTI's clock */
@@ -487,6 +495,7 @@ static void finish(void)
 
 	look_for_teardown();
 	update_windows();
+	cupti_pm_end();
 	flush_activity(true);
 	sample_take(clock_monotonic_ns(), false);
 	cpu_sample_end();

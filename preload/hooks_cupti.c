@@ -251,6 +251,17 @@ uint32_t cuptiSetThreadIdType(uint32_t type)
 	return rc;
 }
 
+/* CUPTI has one session of counters a GPU: a client that profiles gets it. */
+uint32_t cuptiProfilerInitialize(void *params)
+{
+	SHARED(cuptiProfilerInitialize);
+
+	if (is_shared) {
+		cupti_share_leave_counters();
+	}
+	return real(params);
+}
+
 uint32_t cuptiFinalize(void)
 {
 	SHARED(cuptiFinalize);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "collector/cupti/cupti_abi.h"
+#include "collector/cupti/pm_abi.h"
 
 /*
  * Notices contain this where CUPTI is not ours. A runtime that is linked statically has no hooks:

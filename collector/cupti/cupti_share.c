@@ -24,6 +24,7 @@
 #include "collector/cupti/client_kinds.h"
 #include "collector/cupti/cupti.h"
 #include "collector/cupti/cupti_gap.h"
+#include "collector/cupti/cupti_pm.h"
 #include "collector/cupti/share_clock.h"
 #include "collector/ring/ring.h"
 #include "collector/util/clock.h"
@@ -309,6 +310,7 @@ static void yield_cupti(const char *name, const void *caller, bool for_all)
 	ring_enter_profiler(&ring_tls, &mark);
 	turn = lock_turn();
 	if (turn == TURN_OURS) {
+		cupti_pm_yield();
 		give_turn(name, caller);
 	}
 	if (turn == TURN_OURS || turn == TURN_THEIRS) {
@@ -535,4 +537,14 @@ void cupti_share_end_all_syncs(uint32_t is_on)
 {
 	activity_client_set_all_syncs(is_on);
 	put_settings_back();
+}
+
+void cupti_share_leave_counters(void)
+{
+	TARGET_LEAVE_ALONE;
+	struct ring_mark mark;
+
+	ring_enter_profiler(&ring_tls, &mark);
+	cupti_pm_leave();
+	ring_leave_profiler(&ring_tls, &mark);
 }

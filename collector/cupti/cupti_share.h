@@ -95,6 +95,9 @@ void cupti_share_begin_own(const char *name, const void *caller);
 void cupti_share_end_own(cupti_subscriber subscriber, uint32_t result);
 void cupti_share_drop_own(cupti_subscriber subscriber);
 
+/* Before the client profiles counters, which gprof leaves to it for good (cupti_pm.h). */
+void cupti_share_leave_counters(void);
+
 /* Settings of the whole process, after the client's call: while gprof records, its own stay in
  * force. */
 void cupti_share_end_thread_id_type(uint32_t type);

@@ -13,6 +13,7 @@
 
 #include "collector/cupti/cupti_share.h"
 #include "collector/cupti/device.h"
+#include "collector/cupti/cupti_pm.h"
 #include "collector/format/format.h"
 #include "collector/sample/gpm.h"
 #include "collector/sample/nvml_abi.h"
@@ -230,7 +231,7 @@ static void find_gpu(int device)
 	report_shared(device, gpu->handle, is_part);
 	add_link(device, gpu->handle);
 	read_first(gpu);
-	if (config_number(CONFIG_METRICS)) {
+	if (!(config_number(CONFIG_METRICS) & 1u << METRICS_OFF)) {
 		gpm_begin(&gpu->gpm, &nvml, device, gpu->handle, is_part);
 	}
 }
@@ -279,7 +280,11 @@ static void take_gpu(int device, void (*add)(uint8_t metric, uint8_t device, uin
 			add(readings[i].metrics[k], (uint8_t)device, values[k]);
 		}
 	}
-	gpm_take(&gpu->gpm, &nvml, device, add);
+	if (cupti_pm_has(device)) {
+		gpm_restart(&gpu->gpm); /* CUPTI samples the same counters */
+	} else {
+		gpm_take(&gpu->gpm, &nvml, device, add);
+	}
 }
 
 /* ---- in and out ---- */
@@ -338,6 +343,20 @@ void nvml_take(void (*add)(uint8_t metric, uint8_t device, uint64_t value))
 		}
 		leave();
 	}
+}
+
+bool nvml_sm_clock(int device, uint64_t *mhz)
+{
+	uint64_t clocks[2];
+	bool is_known = false;
+
+	if (enter()) {
+		is_known = state.gpus[device].handle &&
+			   !read_clocks(state.gpus[device].handle, clocks);
+		leave();
+	}
+	*mhz = is_known ? clocks[0] : 0;
+	return is_known;
 }
 
 void nvml_restart(void)

@@ -25,6 +25,9 @@ void nvml_look(void);
 /* Passes the values of each GPU that nvml_look has found to `add`. The drain thread. */
 void nvml_take(void (*add)(uint8_t metric, uint8_t device, uint64_t value));
 
+/* The SM clock of a GPU that nvml_look has found; false if it is unknown. The drain thread. */
+bool nvml_sm_clock(int device, uint64_t *mhz);
+
 /*
  * Call it when recording pauses: forgets the last samples of hardware counters, so that no mean
  * covers the pause. It does not call NVML. The drain thread.

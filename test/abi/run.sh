@@ -5,6 +5,7 @@
 #   prototypes           by the compiler, one assertion a hooked function, with the real types
 #   names                against the libraries' exports; removed.txt lists those of other versions
 #   callback ids         against the headers' enumerations
+#   metrics              of PM sampling: the library's own answer whether it knows them (pm_passes.c)
 # Exit status: 0 all agree, 1 something does not, 77 no toolkit here.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -58,6 +59,16 @@ $CC $flags -Wall -Wextra -Werror -c test/abi/layout.c -o "$work/l.o" || fail "la
 if echo '#include <cupti.h>' | $CC $flags -E - >/dev/null 2>&1; then
 	$CC $flags -Wall -Wextra -Werror -c test/abi/layout_cupti.c -o "$work/c.o" ||
 		fail "layout of CUPTI's types"
+	# It asks for <string> of C++, and uses nothing of it.
+	: >"$work/string"
+	$CC $flags -isystem "$work" -Wall -Wextra -Werror -c test/abi/layout_pm.c -o "$work/p.o" ||
+		fail "layout of CUPTI's PM sampling"
+	$CC -std=gnu11 -I. -Wall -Wextra -Werror test/abi/pm_passes.c -o "$work/pm_passes" -ldl || fail "pm_passes.c"
+	for library in "$root/lib64/libcupti.so" "$root/lib/libcupti.so" "$root/extras/CUPTI/lib64/libcupti.so"; do
+		[ -f "$library" ] || continue
+		"$work/pm_passes" "$library" || [ $? = 77 ] || fail "metrics of PM sampling, by $library"
+		break
+	done
 else
 	echo "note test_abi: no cupti.h, CUPTI not compared"
 fi

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "collector/cupti/pm_abi.h"
 #include "test/sim/cupti_abi.h"
 
 #define EXPORT __attribute__((visibility("default")))

@@ -58,6 +58,9 @@ void cupti_sim_want_one(uint32_t kind, uint32_t cbid, bool is_on);
 
 bool cupti_sim_is_on(uint32_t kind);
 
+/* PM sampling counts the kernels that run. */
+void cupti_sim_pm_kernel(const struct sim_op *op);
+
 /* One record each, stored. */
 void cupti_sim_put_kernel(const struct sim_op *op);
 void cupti_sim_put_copy(const struct sim_op *op);

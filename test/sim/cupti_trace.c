@@ -24,6 +24,7 @@ static void on_op(const struct sim_op *op)
 {
 	switch (op->kind) {
 	case SIM_OP_KERNEL:
+		cupti_sim_pm_kernel(op);
 		cupti_sim_put_kernel(op);
 		break;
 	case SIM_OP_COPY:

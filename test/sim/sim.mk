@@ -14,7 +14,7 @@ SIM_RUNTIME := $(addprefix $(SIM_O)/, runtime.o runtime_export.o runtime_launch.
 	runtime_copy.o runtime_stream.o runtime_device.o runtime_graph.o runtime_node.o runtime_extra.o \
 	runtime_rest.o)
 SIM_CUPTI   := $(addprefix $(SIM_O)/, cupti_buffer.o cupti_record.o cupti_trace.o cupti_query.o \
-	cupti_export.o cupti_subscribe.o cupti_clock.o)
+	cupti_export.o cupti_subscribe.o cupti_clock.o cupti_pm.o)
 
 sim: $(SIM_LIB)
 

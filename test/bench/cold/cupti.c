@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "collector/cupti/pm_abi.h"
 #include "test/bench/cold/cold.h"
 
 #define EXPORT __attribute__((visibility("default")))
