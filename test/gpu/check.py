@@ -212,6 +212,30 @@ def hardware(dump, kind):
           "%.1f and %.1f W" % (mean.get("power, by energy", 0), mean["power"]))
 
 
+def pm_sampling(dump, off, on):
+    """Counters of each kernel are its own, and samples cost little: least us a step of turns without and with them."""
+    seen = {"tensor" if "gemm" in row["name"] or "nvjet" in row["name"] else "memory": row
+            for row in summary(dump, "utilization-kernels") if row["total_ns"] > 1e9}
+    tensor, memory = seen.get("tensor", {}), seen.get("memory", {})
+    shown = {kind: {key: row[key] for key in row if key.endswith("_pct")} for kind, row in seen.items()}
+    judge("tensor cores work in the product alone",
+          (tensor.get("tensor_active_pct") or 0) > 50 and (memory.get("tensor_active_pct") or 0) < 5, shown)
+    judge("the memory works in the other kernel", (memory.get("bandwidth_pct") or 0) > 50, memory.get("bandwidth_pct"))
+    judge("samples cover kernels", all((row.get("sampled_pct") or 0) > 80 for row in (tensor, memory)))
+    length, active = 0, 0.0
+    for row in rows("sample", dump):
+        if row["metric"] == "26":
+            length = int(row["value"])
+        elif row["metric"] == "27" and length < 1000000:
+            active += int(row["value"]) / 1e5 * length
+    busy = kernels(dump)[1]
+    judge("the time with active SMs is that of the kernels", 0.95 < active / busy < 1.05, "%.1f of %.1f ms" % (active / 1e6, busy / 1e6))
+    losses = sum(row["count"] for row in summary(dump, "losses") if "hardware counters" in row["cause"])
+    judge("no sample is lost", losses == 0, losses)
+    least = [min(float(line) for line in open(path)) for path in (off, on)]
+    judge("10 kHz cost at most 1 %", least[1] < 1.01 * least[0], "%.1f and %.1f us a step" % tuple(least))
+
+
 def link(dump, *unused):
     """Large copies of pinned memory reach most of what PCIe carries, and not more."""
     seen = [row for row in summary(dump, "bandwidth") if row["link_pct"] is not None]
@@ -250,8 +274,8 @@ def domains(dump, *unused):
     print("        NVTX: %d rows in %d domains; %s" % (sum(count.values()), len(count), ", ".join(names[:8])[:150]))
 
 
-CHECKS = {f.__name__: f for f in (launches, callbacks, copies, hardware, link, torch_kernels, torch_operators, gap, torch_memory, graphs, loader,
-                                  killed, samples, same_number, no_device_work_in_children, domains)}
+CHECKS = {f.__name__: f for f in (launches, callbacks, copies, hardware, pm_sampling, link, torch_kernels, torch_operators, gap, torch_memory,
+                                  graphs, loader, killed, samples, same_number, no_device_work_in_children, domains)}
 
 if __name__ == "__main__":
     CHECKS[sys.argv[1]](*sys.argv[2:])
