@@ -93,7 +93,7 @@ struct ids {
 };
 
 /* The correlation IDs in a group's rows of these tables, ignoring 0. */
-static struct ids ids_of(const struct find *find, const struct op_group *group, uint64_t tables)
+static struct ids ids_of(const struct find *find, const struct op_group *group, table_set tables)
 {
 	struct stream *stream = find->process->stream;
 	struct ids ids = {.first = UINT64_MAX};

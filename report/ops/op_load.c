@@ -71,12 +71,12 @@ static bool is_wanted(const struct op_rows *rows, unsigned int table)
 }
 
 /* The tables whose rows become events, a bit each. */
-static uint64_t op_rows_tables(const struct op_rows *rows)
+static table_set op_rows_tables(const struct op_rows *rows)
 {
-	uint64_t tables = 0;
+	table_set tables = 0;
 
 	for (unsigned int table = 0; table < GPROF_NR_TABLES; table++) {
-		tables |= (uint64_t)is_wanted(rows, table) << table;
+		tables |= (table_set)is_wanted(rows, table) << table;
 	}
 	return tables;
 }

@@ -139,7 +139,7 @@ struct op_groups {
  * An activity may be written about one checkpoint before its call. Between splits the rising
  * correlation IDs decide.
  */
-void op_groups_find(struct op_groups *groups, struct process *process, uint64_t host_tables,
+void op_groups_find(struct op_groups *groups, struct process *process, table_set host_tables,
 	uint64_t most_rows);
 void op_groups_fini(struct op_groups *groups);
 

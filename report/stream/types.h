@@ -32,9 +32,9 @@ GPROF_TABLES(T)
 #define COL_ALL(nr_columns) ((1u << (nr_columns)) - 1u)
 
 /* A set of tables, a bit each. */
-typedef uint64_t table_set;
+__extension__ typedef unsigned __int128 table_set;
 
-_Static_assert(GPROF_NR_TABLES <= 64, "table_set");
+_Static_assert(GPROF_NR_TABLES <= 128, "table_set");
 
 static inline table_set table_bit(unsigned int table)
 {
