@@ -36,6 +36,7 @@ struct nccl_host_event {
 		struct nccl_event_proxy_op transfer;
 		struct nccl_event_proxy_step step;
 		struct nccl_event_kernel kernel;
+		struct nccl_event_net net;
 		struct nccl_event_ce ce;
 		char room[256];
 	};

@@ -177,6 +177,12 @@ enum gprof_nccl_channel {
 	GPROF_NCCL_CHANNEL_RECV = 2,
 };
 
+/* What moves the data of a row of nccl_net. */
+enum gprof_nccl_net {
+	GPROF_NCCL_NET_IB = 1, /* or RoCE */
+	GPROF_NCCL_NET_SOCKET = 2,
+};
+
 enum gprof_hang {
 	GPROF_HANG_BEGAN = 1,	    /* since: when it last went on; text: what has not come since */
 	GPROF_HANG_THREAD = 2,	    /* name: a call that it is in since then, or, if not is_open, has

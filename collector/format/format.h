@@ -168,7 +168,9 @@ enum gprof_fact {
 	T(62, compiled_call, 0,                                                                    \
 		"a call in code that torch.compile generated: what it stands for")                 \
 	T(63, gil_sample, GPROF_IS_EVENT | GPROF_IN_OWN_STEP,                                      \
-		"a look at who holds Python's lock")
+		"a look at who holds Python's lock")                                               \
+	T(65, nccl_net, GPROF_IN_OWN_STEP,                                                         \
+		"what a transfer of NCCL moved through one network device")
 
 #define GPROF_COLUMNS_schema(C, t)                                                                 \
 	C(t, uint16_t, table, UINT)                                                                \
@@ -800,6 +802,33 @@ enum gprof_fact {
 	C(t, uint8_t, what, UINT) /* enum gprof_nccl_channel */
 
 /*
+ * Written with the row of nccl_channel that has the same op, channel, peer and what. begin and dur:
+ * from its first request to the end of its last one. bytes: 0 where the plugin does not say, as of
+ * receives of InfiniBand. busy_ns: sum over requests, which overlap, of the time from NCCL's passing
+ * it to the network to its end; least_ns and most_ns of one. device: its number among those of the
+ * connection, -1 unknown. queue: number of the first queue pair, or descriptor of the first socket.
+ * local_high, local_low: the socket's own address as one of IPv6; 0 unknown.
+ */
+#define GPROF_COLUMNS_nccl_net(C, t)                                                               \
+	C(t, uint64_t, begin, TICK)                                                                \
+	C(t, uint64_t, dur, SPAN)                                                                  \
+	C(t, uint64_t, op, ID)                                                                     \
+	C(t, uint64_t, bytes, BYTES)                                                               \
+	C(t, uint64_t, busy_ns, UINT)                                                              \
+	C(t, uint64_t, least_ns, UINT)                                                             \
+	C(t, uint64_t, most_ns, UINT)                                                              \
+	C(t, uint64_t, local_high, UINT)                                                           \
+	C(t, uint64_t, local_low, UINT)                                                            \
+	C(t, uint32_t, requests, UINT)                                                             \
+	C(t, uint32_t, queue, UINT)                                                                \
+	C(t, uint32_t, comm, UINT)                                                                 \
+	C(t, int32_t, peer, INT)                                                                   \
+	C(t, int32_t, device, INT)                                                                 \
+	C(t, uint8_t, channel, UINT)                                                               \
+	C(t, uint8_t, what, UINT)    /* enum gprof_nccl_channel */                                 \
+	C(t, uint8_t, network, UINT) /* enum gprof_nccl_net */
+
+/*
  * The recorder samples the process's first thread and those that launch work, from their first
  * event on. Both times count from the thread's start. wait_ns: it was ready to run and had no CPU;
  * GPROF_THREAD_CPU_UNKNOWN in streams made of traces of other profilers.
@@ -862,7 +891,7 @@ enum gprof_table {
 #define T(id, name, facts, what) GPROF_TABLE_##name = id,
 	GPROF_TABLES(T)
 #undef T
-	GPROF_NR_TABLES = 64, /* one more than the last id */
+	GPROF_NR_TABLES = 66, /* one more than the last id */
 };
 
 /* Has the table one of these facts? */

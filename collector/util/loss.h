@@ -75,6 +75,11 @@
 		     "GPROF_METRICS_US)")                                                          \
 	L(NCCL, "channel or network transfer of NCCL beyond 4,096 of a communicator under way at " \
 		"a time")                                                                          \
+	L(NCCL_REQUEST, "request of NCCL to a network device beyond 4,096 of a communicator "      \
+			"under way at a time, or 4 devices of a transfer, or that ended after "    \
+			"its transfer")                                                            \
+	L(NCCL_PLUGIN, "request to a network device by a network plugin of NCCL that gprof does "  \
+		       "not know, or of another version")                                          \
 	L(NCCL_NAME, "name of an NCCL communicator cut to 63 bytes (the event is kept)")           \
 	L(NCCL_NEXT, "event of NCCL that the program's own profiler plugin did not get: gprof "    \
 		     "keeps the handles of its last 65,536 events, or memory is short")            \

@@ -37,6 +37,7 @@ enum {
 	NCCL_STATE_RECV_FLUSH_WAIT = 11,
 	NCCL_STATE_RECV_GPU_WAIT = 12,
 	NCCL_STATE_SEND_PEER_WAIT = 20, /* since version 4 */
+	NCCL_STATE_NET_UPDATE = 21,	/* since version 4 */
 	NCCL_STATE_KERNEL_STOP = 22,	/* since version 4 */
 };
 
@@ -166,6 +167,44 @@ struct nccl_event_kernel {
 	uint64_t gpu_ns; /* of the GPU's global timer */
 };
 
+/*
+ * A network plugin of NCCL has passed a request to the network. The lower 16 bits of id are the
+ * version of the plugin's data, the others the plugin. NCCL calls this only if it, or the plugin,
+ * is built for it. The layouts are those of net_ib_v1.h and net_socket_v1.h beside the interface.
+ */
+struct nccl_event_net {
+	int64_t id;
+	const void *data;
+};
+
+enum {
+	NCCL_NET_IB_V1 = 1 << 16 | 1,
+	NCCL_NET_SOCKET_V1 = 2 << 16 | 1,
+	NCCL_NET_REQUEST = 1, /* the only type of event of either */
+};
+
+/*
+ * device: numbers those of the connection, not those of the host. length: only of sends. A receive
+ * leaves opcode and length as they were.
+ */
+struct nccl_net_ib_v1 {
+	uint8_t type;
+	struct {
+		int device;
+		uint64_t work_request;
+		int opcode, queue_pair;
+		size_t length;
+	} request;
+};
+
+struct nccl_net_socket_v1 {
+	uint8_t type;
+	struct {
+		int fd, op;
+		size_t length;
+	} request;
+};
+
 /* The GPU's copy engines copy the data, without a kernel. Members that we do not read follow. */
 struct nccl_event_ce {
 	NCCL_EVENT_COLL
@@ -208,7 +247,13 @@ EVENT_AT(p2p_api, is_captured, 32);
 EVENT_AT(proxy_op, channel, 4);
 EVENT_AT(proxy_op, is_send, 20);
 EVENT_AT(kernel, gpu_ns, 8);
+EVENT_AT(net, data, 8);
 EVENT_AT(ce, datatype, 48);
+_Static_assert(offsetof(struct nccl_net_ib_v1, request.device) == 8, "device");
+_Static_assert(offsetof(struct nccl_net_ib_v1, request.queue_pair) == 28, "qpNum");
+_Static_assert(offsetof(struct nccl_net_ib_v1, request.length) == 32, "length");
+_Static_assert(offsetof(struct nccl_net_socket_v1, request.fd) == 8, "fd");
+_Static_assert(offsetof(struct nccl_net_socket_v1, request.length) == 16, "length");
 
 /* Every function returns an ncclResult_t. NCCL reads only that of init. */
 typedef int nccl_profiler_result;

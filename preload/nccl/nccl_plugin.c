@@ -192,6 +192,8 @@ static nccl_handle begin(
 	case NCCL_PROFILE_PROXY_STEP:
 		return nccl_profiler_step(
 			parent, ((const struct nccl_event_proxy_step *)members)->step);
+	case NCCL_PROFILE_NET:
+		return nccl_profiler_request(parent, members);
 	default:
 		return 0;
 	}

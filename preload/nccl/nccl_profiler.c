@@ -6,7 +6,8 @@
  *          stream was captured
  *   OP     the number of an operation
  *   SLOT   the communicator, a slot of its pool, the slot's generation, and for a step of a
- *          transfer its number within the transfer's slot
+ *          transfer its number within the transfer's slot; for a request to the network,
+ *          the same of its place in the other pool
  *
  * NCCL keeps the handles of calls and operations as long as their CUDA graph, and passes them as
  * parents long after their ends. So these two have no state. A slot is in use from the start of a
@@ -25,11 +26,14 @@
 #include "collector/util/memory.h"
 #include "preload/hook/hook.h"
 #include "preload/nccl/nccl.h"
+#include "preload/nccl/nccl_net.h"
 #include "preload/nccl/nccl_plugin_next.h"
+#include "preload/nccl/nccl_pool.h"
 
 #define MAX_CONTEXTS 512u  /* at most 1024, for handles */
 #define NR_SLOTS     4096u /* at most 65,536 */
 #define NR_STEPS     8u	   /* of a transfer at a time, as NCCL has them */
+#define NR_REQUESTS  4096u /* at most 65,536 */
 
 enum { TAG_NONE, TAG_CALL, TAG_OP, TAG_SLOT };
 
@@ -37,6 +41,7 @@ enum { TAG_NONE, TAG_CALL, TAG_OP, TAG_SLOT };
 #define TAG_OF(handle)	 ((unsigned int)((handle)&3u))
 #define CAPTURED_BIT	 4u
 #define STEP_SHIFT	 2  /* 4 bits: 1 + the step, 0 for the slot itself */
+#define STEP_REQUEST	 15 /* in place of a step */
 #define CONTEXT_SHIFT	 6  /* 10 bits */
 #define SLOT_SHIFT	 16 /* 16 bits */
 #define GENERATION_SHIFT 32
@@ -58,9 +63,8 @@ struct step {
 enum wait { WAIT_OWN_GPU, WAIT_PEER, WAIT_NETWORK, WAIT_DATA, NR_WAITS, WAIT_NONE = NR_WAITS };
 
 struct slot {
-	_Atomic uint32_t generation; /* odd: in use */
-	_Atomic uint32_t next;	     /* of the free ones: 1 + its index, 0 for none */
-	_Atomic uint64_t begin, op;  /* begin: raw */
+	struct nccl_pooled pooled;
+	_Atomic uint64_t begin, op; /* begin: raw */
 	_Atomic uint64_t gpu_begin, gpu_end, bytes;
 	_Atomic uint64_t waits[NR_WAITS];
 	/* The waits for the other side as a whole, which do not overlap: see nccl_channel. */
@@ -70,6 +74,16 @@ struct slot {
 	_Atomic int32_t peer;
 	_Atomic uint8_t channel, what;
 	struct step at[NR_STEPS];
+	struct nccl_net_sums devices[NCCL_NET_DEVICES];
+};
+
+/* A request of a transfer to a network device. */
+struct request {
+	struct nccl_pooled pooled;
+	_Atomic uint64_t transfer; /* its handle */
+	_Atomic uint64_t since;	   /* ns */
+	_Atomic uint64_t bytes;
+	_Atomic uint32_t device; /* index in the transfer's devices */
 };
 
 enum context_state { CONTEXT_FREE, CONTEXT_BUSY, CONTEXT_LIVE };
@@ -79,9 +93,7 @@ struct context {
 	_Atomic uint32_t generation; /* 16 bits of it are in the handle */
 	_Atomic uint32_t comm;	     /* id in the stream, 0: not known yet */
 	atomic_bool is_naming;	     /* a thread looks for comm */
-	_Atomic uint32_t nr_fresh;   /* slots that were in use at least once */
-	_Atomic uint64_t free;	     /* 1 + the first free slot; a count of changes above */
-	void *_Atomic slots;	     /* stays for the next communicator */
+	struct nccl_pool slots, requests;
 	struct nccl_profiled what;
 	/* Members of `what` for the drain thread: another communicator may take the place
 	 * meanwhile. */
@@ -142,6 +154,9 @@ static int wanted_mask(uint8_t version)
 
 	if (!atomic_load(&state.is_wanted)) {
 		return 0;
+	}
+	if (version >= 3) {
+		mask |= NCCL_PROFILE_NET;
 	}
 	if (version >= 3 && config_number(CONFIG_NCCL) == NCCL_CHANNELS) {
 		mask |= NCCL_PROFILE_KERNEL_CH;
@@ -236,7 +251,8 @@ nccl_handle nccl_profiler_open(const struct nccl_profiled *what)
 	if (!context) {
 		return 0;
 	}
-	if (!memory_map_once(&context->slots, NR_SLOTS * sizeof(struct slot))) {
+	if (!memory_map_once(&context->slots.places, NR_SLOTS * sizeof(struct slot)) ||
+		!memory_map_once(&context->requests.places, NR_REQUESTS * sizeof(struct request))) {
 		notice_no_memory(&told_in, "NCCL's algorithms, channels and network transfers");
 		atomic_store(&context->state, CONTEXT_FREE);
 		return 0;
@@ -279,8 +295,8 @@ void nccl_profiler_forget(void)
 		struct context *context = &state.contexts[i];
 
 		atomic_store(&context->is_naming, false);
-		atomic_store(&context->nr_fresh, 0);
-		atomic_store(&context->free, 0);
+		nccl_pool_forget(&context->slots);
+		nccl_pool_forget(&context->requests);
 		if (atomic_load(&context->state) == CONTEXT_LIVE) {
 			set_mask(context);
 			nccl_profiler_close(context_handle(context));
@@ -318,46 +334,6 @@ static uint32_t comm_of(struct context *context, uint64_t hash, bool may_make)
 
 /* ---- slots ---- */
 
-static struct slot *slot_at(const struct context *context, uint32_t index)
-{
-	return (struct slot *)atomic_load_explicit(&context->slots, memory_order_relaxed) + index;
-}
-
-/* Returns the index of a slot, NR_SLOTS if all are in use. */
-static uint32_t take_slot(struct context *context)
-{
-	uint64_t first = atomic_load_explicit(&context->free, memory_order_acquire);
-	uint32_t fresh;
-
-	while ((uint32_t)first) {
-		uint32_t index = (uint32_t)first - 1;
-		uint64_t next =
-			((first >> 32) + 1) << 32 |
-			atomic_load_explicit(&slot_at(context, index)->next, memory_order_relaxed);
-
-		if (atomic_compare_exchange_weak(&context->free, &first, next)) {
-			return index;
-		}
-	}
-	fresh = atomic_load_explicit(&context->nr_fresh, memory_order_relaxed);
-	while (fresh < NR_SLOTS &&
-		!atomic_compare_exchange_weak(&context->nr_fresh, &fresh, fresh + 1)) {
-	}
-	return fresh;
-}
-
-static void give_slot(struct context *context, uint32_t index)
-{
-	uint64_t first = atomic_load(&context->free);
-	uint64_t now;
-
-	do {
-		atomic_store_explicit(
-			&slot_at(context, index)->next, (uint32_t)first, memory_order_relaxed);
-		now = ((first >> 32) + 1) << 32 | (index + 1);
-	} while (!atomic_compare_exchange_weak(&context->free, &first, now));
-}
-
 /* The operation of this process that a handle names; 0 for anything else. */
 static uint64_t op_of(nccl_handle parent)
 {
@@ -366,18 +342,28 @@ static uint64_t op_of(nccl_handle parent)
 	return TAG_OF(parent) == TAG_OP && number >> (SALT_SHIFT - TAG_BITS) == 0 ? number : 0;
 }
 
+/* The handle of a place in one of the context's pools, which is in use from now on. */
+static nccl_handle make_handle(const struct context *context, void *place, uint32_t index)
+{
+	struct nccl_pooled *pooled = place;
+
+	return TAG_SLOT | (uint64_t)(context - state.contexts) << CONTEXT_SHIFT |
+	       (uint64_t)index << SLOT_SHIFT |
+	       (uint64_t)(atomic_fetch_add(&pooled->generation, 1) + 1) << GENERATION_SHIFT;
+}
+
 /* A slot that is in use from now on; NULL, and counted, if there is none. */
 static struct slot *begin_slot(
 	struct context *context, uint64_t op, enum gprof_nccl_channel what, nccl_handle *made)
 {
-	uint32_t index = take_slot(context);
+	uint32_t index = nccl_pool_take(&context->slots, sizeof(struct slot), NR_SLOTS);
 	struct slot *slot;
 
 	if (index >= NR_SLOTS) {
 		loss_add(LOSS_NCCL, 1);
 		return NULL;
 	}
-	slot = slot_at(context, index);
+	slot = nccl_pool_at(&context->slots, sizeof(*slot), index);
 	put(&slot->begin, clock_raw());
 	put(&slot->op, op);
 	put(&slot->gpu_begin, 0);
@@ -402,9 +388,7 @@ static struct slot *begin_slot(
 	atomic_store_explicit(&slot->what, what, memory_order_relaxed);
 	atomic_store_explicit(
 		&slot->comm, op ? comm_of(context, 0, false) : 0, memory_order_relaxed);
-	*made = TAG_SLOT | (uint64_t)(context - state.contexts) << CONTEXT_SHIFT |
-		(uint64_t)index << SLOT_SHIFT |
-		(uint64_t)(atomic_fetch_add(&slot->generation, 1) + 1) << GENERATION_SHIFT;
+	*made = make_handle(context, slot, index);
 	return slot;
 }
 
@@ -414,24 +398,27 @@ struct place {
 	uint32_t index, step; /* step: 1 + that of the transfer, 0: the slot itself */
 };
 
-/* Also after the communicator was closed: work on the GPU may end later. */
-static bool find_slot(nccl_handle handle, struct place *place)
+/* The communicator of a handle with a place in one of its pools; NULL for any other handle. */
+static struct context *context_of(nccl_handle handle)
 {
 	uint64_t context = handle >> CONTEXT_SHIFT & 0x3ff;
 
+	return TAG_OF(handle) == TAG_SLOT && context < MAX_CONTEXTS ? &state.contexts[context]
+								    : NULL;
+}
+
+/* Also after the communicator was closed: work on the GPU may end later. */
+static bool find_slot(nccl_handle handle, struct place *place)
+{
+	place->context = context_of(handle);
 	place->index = handle >> SLOT_SHIFT & 0xffff;
 	place->step = handle >> STEP_SHIFT & 0xf;
-	if (TAG_OF(handle) != TAG_SLOT || context >= MAX_CONTEXTS || place->index >= NR_SLOTS ||
-		place->step > NR_STEPS) {
+	if (!place->context || place->step > NR_STEPS) {
 		return false;
 	}
-	place->context = &state.contexts[context];
-	if (place->index >= atomic_load(&place->context->nr_fresh)) {
-		return false;
-	}
-	place->slot = slot_at(place->context, place->index);
-	return handle >> GENERATION_SHIFT & 1 &&
-	       atomic_load(&place->slot->generation) == handle >> GENERATION_SHIFT;
+	place->slot = nccl_pool_find(&place->context->slots, sizeof(struct slot), place->index,
+		handle >> GENERATION_SHIFT);
+	return place->slot;
 }
 
 /* ---- operations ---- */
@@ -535,6 +522,7 @@ nccl_handle nccl_profiler_transfer(
 			op->is_send ? GPROF_NCCL_CHANNEL_SEND : GPROF_NCCL_CHANNEL_RECV, &made);
 	}
 	if (slot) {
+		nccl_net_clear(slot->devices);
 		atomic_store_explicit(&slot->channel, op->channel, memory_order_relaxed);
 		atomic_store_explicit(&slot->peer, op->peer, memory_order_relaxed);
 		atomic_store_explicit(&slot->pid, (uint32_t)op->pid, memory_order_relaxed);
@@ -686,6 +674,76 @@ static void write_channel(struct slot *slot)
 		.channel = slot->channel,
 		.what = slot->what};
 	ring_commit(&ring_tls, row, bytes);
+	if (slot->what == GPROF_NCCL_CHANNEL_KERNEL) {
+		return;
+	}
+	nccl_net_write(slot->devices, &(struct gprof_row_nccl_net){.op = get(&slot->op),
+					      .comm = slot->comm,
+					      .peer = slot->peer,
+					      .channel = slot->channel,
+					      .what = slot->what});
+}
+
+/* ---- requests to the network ---- */
+
+nccl_handle nccl_profiler_request(nccl_handle step, const struct nccl_event_net *net)
+{
+	struct nccl_net_request read;
+	struct request *request;
+	struct place place;
+	uint32_t index, device;
+
+	if (!find_slot(step, &place) || !place.step) {
+		return 0;
+	}
+	if (!nccl_net_read(net->id, net->data, &read)) {
+		loss_add(LOSS_NCCL_PLUGIN, 1);
+		return 0;
+	}
+	device = nccl_net_find(place.slot->devices, &read);
+	index = device < NCCL_NET_DEVICES
+			? nccl_pool_take(&place.context->requests, sizeof(*request), NR_REQUESTS)
+			: NR_REQUESTS;
+	if (index >= NR_REQUESTS) {
+		loss_add(LOSS_NCCL_REQUEST, 1);
+		return 0;
+	}
+	request = nccl_pool_at(&place.context->requests, sizeof(*request), index);
+	put(&request->transfer, step & ~((uint64_t)0xf << STEP_SHIFT));
+	put(&request->bytes, read.bytes);
+	atomic_store_explicit(&request->device, device, memory_order_relaxed);
+	put(&request->since, clock_monotonic_ns());
+	return make_handle(place.context, request, index) | (uint64_t)STEP_REQUEST << STEP_SHIFT;
+}
+
+static bool is_request(nccl_handle handle)
+{
+	return TAG_OF(handle) == TAG_SLOT && (handle >> STEP_SHIFT & 0xf) == STEP_REQUEST;
+}
+
+/* NCCL ends a request of InfiniBand twice. The first end counts. */
+static void end_request(nccl_handle handle)
+{
+	struct context *context = context_of(handle);
+	uint32_t index = handle >> SLOT_SHIFT & 0xffff;
+	uint32_t generation = (uint32_t)(handle >> GENERATION_SHIFT);
+	struct request *request =
+		context ? nccl_pool_find(&context->requests, sizeof(*request), index, generation)
+			: NULL;
+	uint64_t now = clock_monotonic_ns(), since = request ? get(&request->since) : 0;
+	struct place place;
+
+	if (!request || !atomic_compare_exchange_strong(
+				&request->pooled.generation, &generation, generation + 1)) {
+		return;
+	}
+	if (find_slot(get(&request->transfer), &place)) {
+		nccl_net_add(&place.slot->devices[request->device % NCCL_NET_DEVICES],
+			get(&request->bytes), now > since ? now - since : 0);
+	} else {
+		loss_add(LOSS_NCCL_REQUEST, 1);
+	}
+	nccl_pool_give(&context->requests, sizeof(*request), index);
 }
 
 void nccl_profiler_stop(nccl_handle handle)
@@ -693,6 +751,10 @@ void nccl_profiler_stop(nccl_handle handle)
 	uint32_t generation = (uint32_t)(handle >> GENERATION_SHIFT);
 	struct place place;
 
+	if (is_request(handle)) {
+		end_request(handle);
+		return;
+	}
 	if (!find_slot(handle, &place)) {
 		return;
 	}
@@ -700,8 +762,9 @@ void nccl_profiler_stop(nccl_handle handle)
 		change_step(place.slot, &place.slot->at[place.step - 1], 0);
 		return;
 	}
-	if (atomic_compare_exchange_strong(&place.slot->generation, &generation, generation + 1)) {
+	if (atomic_compare_exchange_strong(
+		    &place.slot->pooled.generation, &generation, generation + 1)) {
 		write_channel(place.slot);
-		give_slot(place.context, place.index);
+		nccl_pool_give(&place.context->slots, sizeof(*place.slot), place.index);
 	}
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * NCCL reports its operations to its profiler plugin, which this library is. These functions write
- * them as rows of the tables nccl_op and nccl_channel. nccl_plugin.c has the plugin's functions,
- * which bring the versions of NCCL's interface into one form for these.
+ * them as rows of the tables nccl_op, nccl_channel and nccl_net. nccl_plugin.c has the plugin's
+ * functions, which bring the versions of NCCL's interface into one form for these.
  *
  * Handles are numbers, not addresses: one that has ended, or that NCCL never got, finds nothing.
  * Most handles hold all that is needed. Only an event that lasts takes a slot of its communicator's
@@ -67,6 +67,9 @@ nccl_handle nccl_profiler_transfer(
 
 /* One of them; transfer: what nccl_profiler_transfer gave. */
 nccl_handle nccl_profiler_step(nccl_handle transfer, int step);
+
+/* A request to the network for a step. */
+nccl_handle nccl_profiler_request(nccl_handle step, const struct nccl_event_net *net);
 
 /* bytes: of the transfer, or the GPU's time for the end of a kernel. */
 void nccl_profiler_state(nccl_handle handle, int state, uint64_t number);

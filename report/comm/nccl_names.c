@@ -159,3 +159,15 @@ uint32_t nccl_names_group(struct process *process, uint32_t id)
 	nccl_names_comm(process, id);
 	return comm ? comm->group : 0;
 }
+
+const char *nccl_names_short(struct process *process, uint32_t id, char text[NCCL_NAMES_ID_BYTES])
+{
+	const struct model_nccl_comm *comm = idmap_get(&process->nccl_comms, id);
+	uint32_t group = nccl_names_group(process, id);
+
+	if (group || !comm || !comm->key) {
+		return group ? string_pool_text(group, NULL) : NULL;
+	}
+	snprintf(text, NCCL_NAMES_ID_BYTES, "%016" PRIx64, comm->key);
+	return text;
+}

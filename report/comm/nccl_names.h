@@ -33,4 +33,8 @@ uint32_t nccl_names_comm(struct process *process, uint32_t comm);
 /* PyTorch's name of it alone, or NCCL's; 0 if unknown. */
 uint32_t nccl_names_group(struct process *process, uint32_t comm);
 
+/* The same, or its ID, for which id has room; NULL if both are unknown. */
+#define NCCL_NAMES_ID_BYTES 17
+const char *nccl_names_short(struct process *process, uint32_t comm, char id[NCCL_NAMES_ID_BYTES]);
+
 #endif

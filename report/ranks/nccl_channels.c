@@ -6,7 +6,6 @@
  * look slow beside those that they use.
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "report/analysis/view.h"
@@ -258,29 +257,16 @@ static const char *name_of(const struct channel *channel)
 	return channel->what < sizeof(names) / sizeof(names[0]) ? names[channel->what] : "unknown";
 }
 
-/* key: room for an ID. */
-static const char *communicator_of(struct process *process, uint32_t id, char key[17])
-{
-	const struct model_nccl_comm *comm = idmap_get(&process->nccl_comms, id);
-	uint32_t group = nccl_names_group(process, id);
-
-	if (group || !comm || !comm->key) {
-		return group ? string_pool_text(group, NULL) : NULL;
-	}
-	snprintf(key, 17, "%016" PRIx64, comm->key);
-	return key;
-}
-
 static void show_row(
 	const struct nccl_channels_view *view, const struct channel *channel, struct table *table)
 {
 	struct process *process = view->input.processes[channel->process];
 	bool is_transfer = channel->what != GPROF_NCCL_CHANNEL_KERNEL;
-	char key[17];
+	char id[NCCL_NAMES_ID_BYTES];
 
 	table_add(table, &(struct shown_row){.channel = *channel,
 				 .process = process,
-				 .communicator = communicator_of(process, channel->comm, key),
+				 .communicator = nccl_names_short(process, channel->comm, id),
 				 .what = name_of(channel),
 				 .peer = channel->peer >= 0 ? channel->peer : -1,
 				 .bytes = is_transfer ? channel->waits.bytes : 0,

@@ -155,6 +155,9 @@ void gen_nccl(struct gen *gen, uint32_t rank, bool has_inside);
 enum gen_measured { GEN_MEASURED_LATE, GEN_MEASURED_NETWORK, GEN_MEASURED_EARLY };
 void gen_measured(struct gen *gen, enum gen_measured how);
 
+/* Requests of NCCL to network devices, of which some are slow; see gen_network.c. */
+void gen_network(struct gen *gen);
+
 /* Driver calls within calls of the runtime. */
 void gen_nested(struct gen *gen);
 

@@ -9,10 +9,10 @@
  * for Python's lock; FILE counted: with calls that are only counted; FILE graph: with a CUDA graph;
  * FILE wrapped: with correlation IDs of more than 32 bits; FILE nested: with driver calls within
  * others; FILE nccl RANK [inside]: one of two ranks; FILE measured [network|early]: one whose waits
- * NCCL measured; FILE launched RANK: the same of a launcher's job, each on a host of its own; FILE
- * model EVENTS [RANK WORLD]: a long run of a framework, or of one of its ranks; FILE drift PPM
- * EVENTS: such a run whose GPU has a clock that is that much faster; FILE ticks PPM EVENTS: one
- * where all clocks are that much faster than ticks.
+ * NCCL measured; FILE network: one with requests to network devices; FILE launched RANK: the same
+ * of a launcher's job, each on a host of its own; FILE model EVENTS [RANK WORLD]: a long run of a
+ * framework, or of one of its ranks; FILE drift PPM EVENTS: such a run whose GPU has a clock that
+ * is that much faster; FILE ticks PPM EVENTS: one where all clocks are that much faster than ticks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +68,8 @@ int main(int argc, char **argv)
 		gen_measured(gen, argc == 3			? GEN_MEASURED_LATE
 				  : !strcmp(argv[3], "network") ? GEN_MEASURED_NETWORK
 								: GEN_MEASURED_EARLY);
+	} else if (argc > 2 && !strcmp(argv[2], "network")) {
+		gen_network(gen);
 	} else if (argc > 2 && !strcmp(argv[2], "compile")) {
 		gen_compile(gen);
 	} else if (argc > 2 && !strcmp(argv[2], "compile_samples")) {

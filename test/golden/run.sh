@@ -149,6 +149,9 @@ for name in gc gc_rare; do
 done
 golden v2/inside.views "$report" --wide --view communication,arrivals,nccl-channels v2/inside0.gprof v2/inside1.gprof
 golden v2/inside.sql "$report" sql --format csv "SELECT o.rank, o.op, o.kind, o.algorithm, o.channels, count(*), sum(gpu_ns), sum(c.own_gpu_ns), sum(c.data_ns) FROM nccl_op o JOIN nccl_channel c ON c.op = o.op AND c.process = o.process GROUP BY 1, 2" v2/inside0.gprof v2/inside1.gprof
+golden v2/network.views "$report" --wide --view nccl-network v2/network.gprof
+golden v2/network.json "$report" --view nccl-network --format json v2/network.gprof
+golden v2/network.sql "$report" sql --format csv "SELECT comm, network, device, what, count(*), sum(requests), sum(bytes), sum(busy_ns), min(least_ns), max(most_ns) FROM nccl_net GROUP BY 1, 2, 3, 4" v2/network.gprof
 golden v2/measured.views "$report" --wide --view headline,findings,budget,communication,arrivals,distributed,nccl-channels v2/measured.gprof
 golden v2/measured_network.views "$report" --view headline,findings,budget v2/measured_network.gprof
 golden v2/measured_early.views "$report" --view headline,findings,stragglers,budget v2/measured_early.gprof

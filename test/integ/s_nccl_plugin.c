@@ -9,8 +9,10 @@
  */
 #include "test/prog/prog.h"
 
+#include <arpa/inet.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +22,7 @@ struct comm;
 void *cost_operation(struct comm *comm);
 void cost_kernel(struct comm *comm, void *coll);
 void cost_transfer(struct comm *comm, void *coll);
+void cost_requests(struct comm *comm, void *step);
 
 enum { NR_OPS = 20, NR_CHANNELS = 4, NR_STEPS = 10, NR_THREADS = 8, COUNT = 1000, FLOAT = 7 };
 
@@ -490,6 +493,243 @@ __attribute__((noinline)) void cost_transfer(struct comm *comm, void *coll)
 	transfer(comm, coll, 3, true);
 }
 
+/* ---- requests to network devices ---- */
+
+static void *start_ib(struct comm *comm, void *step, int device, size_t length)
+{
+	struct nccl_net_ib_v1 data = {.type = NCCL_NET_REQUEST,
+		.request = {.device = device, .queue_pair = 1000 + device, .length = length}};
+	struct nccl_host_event event = {.net = {NCCL_NET_IB_V1, &data}};
+
+	return start(comm->context, &event, NCCL_PROFILE_NET, step);
+}
+
+static void *start_socket(struct comm *comm, void *step, int fd, size_t length)
+{
+	struct nccl_net_socket_v1 data = {
+		.type = NCCL_NET_REQUEST, .request = {.fd = fd, .length = length}};
+	struct nccl_host_event event = {.net = {NCCL_NET_SOCKET_V1, &data}};
+
+	return start(comm->context, &event, NCCL_PROFILE_NET, step);
+}
+
+static void *start_step(struct comm *comm, void *transfer, int number)
+{
+	struct nccl_host_event event = {.step = {.step = number}};
+
+	return start(comm->context, &event, NCCL_PROFILE_PROXY_STEP, transfer);
+}
+
+/* A send or receive of two steps over two devices, of which the second takes 2 ms for each. */
+static void play_devices(struct comm *comm, void *coll, int channel, bool is_send, bool is_slow)
+{
+	void *transfer = start_transfer(comm, coll, channel, is_send, getpid());
+
+	for (int i = 0; i < 2; i++) {
+		void *step = start_step(comm, transfer, i);
+
+		for (int device = 0; device < 2; device++) {
+			void *request = start_ib(comm, step, device, is_send ? 1 << 20 : 0);
+
+			usleep(is_slow && device ? 2000 : 0);
+			stop(request);
+			stop(request); /* NCCL ends those of InfiniBand twice */
+		}
+		stop(step);
+	}
+	stop(transfer);
+	count(is_send ? &wanted.sends : &wanted.receives, 1);
+	count(&wanted.steps, 2);
+}
+
+static void by_devices(int number)
+{
+	struct comm comm;
+
+	(void)number;
+	open_comm(&comm, 16, "devices");
+	wait_for_mask(1);
+	for (int i = 0; i < NR_OPS; i++) {
+		void *coll = start_coll(&comm, NULL);
+
+		count(&wanted.ops, 1);
+		for (int channel = 0; channel < 2; channel++) {
+			play_devices(&comm, coll, channel, true, channel);
+			play_devices(&comm, coll, channel, false, false);
+		}
+	}
+	host.functions.finalize(comm.context);
+}
+
+struct socket_work {
+	struct comm *comm;
+	void *step;
+	int fd;
+};
+
+/* NCCL's helper threads move the parts of a request over their own sockets. */
+static void *move(void *context)
+{
+	const struct socket_work *work = context;
+
+	for (int i = 0; i < 1000; i++) {
+		stop(start_socket(work->comm, work->step, work->fd, 1000));
+	}
+	return NULL;
+}
+
+static void by_sockets(int number)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct socket_work work[NR_THREADS];
+	pthread_t threads[NR_THREADS];
+	struct comm comm;
+	void *coll, *transfer, *step;
+
+	(void)number;
+	open_comm(&comm, 17, "sockets");
+	wait_for_mask(1);
+	coll = start_coll(&comm, NULL);
+	transfer = start_transfer(&comm, coll, 5, true, getpid());
+	step = start_step(&comm, transfer, 0);
+	for (int i = 0; i < NR_THREADS; i++) {
+		int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+		if (bind(fd, (struct sockaddr *)&address, sizeof(address))) {
+			printf("bind has failed\n");
+		}
+		work[i] = (struct socket_work){&comm, step, fd};
+		pthread_create(&threads[i], NULL, move, &work[i]);
+	}
+	for (int i = 0; i < NR_THREADS; i++) {
+		pthread_join(threads[i], NULL);
+	}
+	stop(step);
+	stop(transfer);
+	count(&wanted.ops, 1);
+	count(&wanted.sends, 1);
+	count(&wanted.steps, 1);
+	host.functions.finalize(comm.context);
+}
+
+/* Data of plugins, versions and types that gprof does not know must not be read. */
+static void start_unknown(struct comm *comm, void *step)
+{
+	static const int64_t ids[] = {0, 1, 1 << 16, 1 << 16 | 2, 2 << 16, 2 << 16 | 2, 3 << 16 | 1,
+		-1, INT64_MIN, INT64_MAX, (int64_t)1 << 32 | NCCL_NET_IB_V1};
+	struct nccl_net_ib_v1 other = {.type = 2};
+	struct nccl_host_event event = {.net = {NCCL_NET_IB_V1, NULL}};
+	int nr = 0;
+
+	nr += !start(comm->context, &event, NCCL_PROFILE_NET, step);
+	event.net.id = NCCL_NET_SOCKET_V1;
+	nr += !start(comm->context, &event, NCCL_PROFILE_NET, step);
+	event.net = (struct nccl_event_net){NCCL_NET_IB_V1, &other};
+	nr += !start(comm->context, &event, NCCL_PROFILE_NET, step);
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		event.net = (struct nccl_event_net){ids[i], (void *)(uintptr_t)8};
+		nr += !start(comm->context, &event, NCCL_PROFILE_NET, step);
+	}
+	printf("unknown %d\n", nr);
+}
+
+/* One request has a row with 7 bytes, one of a transfer for another process one with 9. */
+static void by_hostile_devices(int number)
+{
+	struct comm comm;
+	void *coll, *transfer, *step, *request, *late, *relayed;
+
+	(void)number;
+	open_comm(&comm, 18, "hostile");
+	wait_for_mask(1);
+	coll = start_coll(&comm, NULL);
+	transfer = start_transfer(&comm, coll, 1, true, getpid());
+	step = start_step(&comm, transfer, 3);
+	start_unknown(&comm, step);
+	/* Parents that are no step. */
+	stop(start_ib(&comm, NULL, 0, 1));
+	stop(start_ib(&comm, coll, 0, 1));
+	stop(start_ib(&comm, transfer, 0, 1));
+	request = start_ib(&comm, step, INT32_MIN, 7);
+	stop(start_ib(&comm, request, 0, 1));
+	state(request, NCCL_STATE_NET_UPDATE, 0);
+	host.functions.record(request, NCCL_STATE_NET_UPDATE, NULL);
+	stop(request);
+	state(request, NCCL_STATE_SEND_WAIT, 100);
+	stop(request);
+	stop((char *)request + (1ull << 33)); /* of a later generation */
+	stop((char *)request + (1 << 16));    /* of a place that never was in use */
+	/* Devices beyond the room for them; one request that never ends, and one that ends late. */
+	for (int device = 0; device < 3; device++) {
+		start_ib(&comm, step, device, 100);
+	}
+	printf("beyond %d\n", !start_ib(&comm, step, 3, 1) + !start_socket(&comm, step, -1, 1));
+	late = start_ib(&comm, step, 0, 5);
+	relayed = start_transfer(&comm, coll, 1, true, 1);
+	host.functions.finalize(comm.context);
+	stop(step);
+	stop(transfer);
+	stop(late);
+	step = start_step(&comm, relayed, 0);
+	stop(start_ib(&comm, step, 0, 9));
+	stop(step);
+	stop(relayed);
+	stop(start_ib(&comm, step, 0, 1));
+	count(&wanted.ops, 1);
+	count(&wanted.sends, 2);
+	count(&wanted.steps, 2);
+}
+
+/* More requests under way than there is room for. */
+static void by_many_requests(int number)
+{
+	void **requests = calloc((size_t)number, sizeof(*requests));
+	struct comm comm;
+	void *coll, *transfer, *step;
+	int lost = 0;
+
+	open_comm(&comm, 19, "many");
+	wait_for_mask(1);
+	coll = start_coll(&comm, NULL);
+	transfer = start_transfer(&comm, coll, 0, true, getpid());
+	step = start_step(&comm, transfer, 0);
+	for (int i = 0; i < number; i++) {
+		requests[i] = start_ib(&comm, step, 0, 10);
+		lost += !requests[i];
+	}
+	for (int i = 0; i < number; i++) {
+		stop(requests[i]);
+	}
+	stop(start_ib(&comm, step, 0, 10));
+	stop(step);
+	stop(transfer);
+	host.functions.finalize(comm.context);
+	printf("lost %d\n", lost);
+	count(&wanted.ops, 1);
+	count(&wanted.sends, 1);
+	count(&wanted.steps, 1);
+	free(requests);
+}
+
+/* Ten, as a transfer of ten steps over one device has them. */
+__attribute__((noinline)) void cost_requests(struct comm *comm, void *step)
+{
+	for (int i = 0; i < NR_STEPS; i++) {
+		stop(start_ib(comm, step, 0, 4096));
+	}
+}
+
+static void cost_of_requests(struct comm *comm, void *coll)
+{
+	void *handle = start_transfer(comm, coll, 3, true, getpid());
+	void *step = start_step(comm, handle, 0);
+
+	cost_requests(comm, step);
+	stop(step);
+	stop(handle);
+}
+
 static void by_cost(int number)
 {
 	struct comm comm;
@@ -501,6 +741,7 @@ static void by_cost(int number)
 
 		cost_kernel(&comm, coll);
 		cost_transfer(&comm, coll);
+		cost_of_requests(&comm, coll);
 		count(&wanted.ops, 1);
 	}
 	host.functions.finalize(comm.context);
@@ -566,7 +807,9 @@ int main(int argc, char **argv)
 		void (*play)(int number);
 	} ways[] = {{"play", by_play}, {"hostile", by_hostile}, {"threads", by_threads},
 		{"fork", by_fork}, {"window", by_window}, {"many", by_many}, {"comms", by_comms},
-		{"old", by_old}, {"cost", by_cost}, {"late", by_late}};
+		{"old", by_old}, {"cost", by_cost}, {"late", by_late}, {"devices", by_devices},
+		{"sockets", by_sockets}, {"hostile-devices", by_hostile_devices},
+		{"many-requests", by_many_requests}};
 	int device;
 
 	if (argc < 3) {

@@ -32,7 +32,7 @@ play()
 }
 
 # What each version says, and what it does not.
-masks=(0 30 30 94 94 1630 5726)
+masks=(0 30 30 222 222 1758 5854)
 names=(0 0 0 0 second second second)
 for version in 1 2 3 4 5 6; do
 	play $version play
@@ -95,6 +95,37 @@ late 2 "data_ns > 2 * first_ns AND peer_ns = 0"
 play 6 play
 is 0 "$(sql "SELECT count(*) FROM nccl_channel WHERE what > 0 AND (first_ns = 0 OR first_ns + later_ns > CASE what WHEN 1 THEN peer_ns ELSE data_ns END)")" \
 	"transfers that wait longer than their steps, with a step at a time"
+
+# Requests to network devices: 20 operations on two channels, each with a send and a receive of two steps over two
+# devices, of which one takes longer.
+for version in 3 6; do
+	play $version devices
+	is "160,320,0,1,0" "$(sql "SELECT count(*), sum(requests), count(DISTINCT comm) - 1, min(network), sum(local_low) FROM nccl_net")" "requests to devices, version $version"
+	is "$((4 * 20 * 2 << 20)),0" "$(sql "SELECT sum(bytes * (what = 1)), sum(bytes * (what = 2)) FROM nccl_net")" "their bytes"
+	is 0 "$(sql "SELECT count(*) FROM nccl_net n WHERE requests != 2 OR queue != 1000 + device OR peer != 2 OR least_ns > most_ns OR most_ns > busy_ns OR busy_ns > dur_ns * 1.01 + 2000 OR busy_ns < CASE WHEN channel = 1 AND device = 1 AND what = 1 THEN 4000000 ELSE 2 END")" \
+		"devices whose times are not those of their requests"
+	is 0 "$(sql "SELECT count(*) FROM nccl_net n WHERE NOT EXISTS (SELECT 1 FROM nccl_channel c WHERE c.op = n.op AND c.channel = n.channel AND c.what = n.what AND c.peer = n.peer)")" "devices without a transfer"
+	summary nccl-network,losses
+	is 0 "$(query '.losses.rows | length')" "losses of requests"
+	is "send 1 1" "$(query '.nccl_network.rows[] | select(.rate_pct != null and .rate_pct < 50) | "\(.what) \(.channel) \(.device)"')" "slow devices"
+	"$REPORT" --view nccl-network "$GPROF_DIR" >"$T/out.text" 2>"$T/err"
+	is "device 1 of channel 1 to peer 2" "$(sed -n 's/.*Slow: \(.*\), process.*/\1/p' "$T/out.text")" "the slow device is named"
+done
+play 5 sockets
+is "1,8000,8000000,-1,2,127.0.0.1" "$(sql "SELECT count(*), sum(requests), sum(bytes), device, network, (local_low >> 24 & 255) || '.' || (local_low >> 16 & 255) || '.' || (local_low >> 8 & 255) || '.' || (local_low & 255) FROM nccl_net")" "requests over sockets by 8 threads"
+summary nccl-network
+is "127.0.0.1" "$(query '.nccl_network.rows[].address')" "the address of the device"
+for version in 3 6; do
+	play $version hostile-devices
+	is "unknown 14 beyond 2" "$(head -2 "$T/out" | xargs)" "requests that version $version does not know"
+	is "1,7,0 1,9,1" "$(sql "SELECT requests, bytes, op = 0 FROM nccl_net ORDER BY bytes" | xargs)" "rows of hostile requests"
+	summary losses
+	is "14 3" "$(query '[.losses.rows[] | select(.cause | contains("does not know, or of another version")) | .count] | add') $(query '[.losses.rows[] | select(.cause | contains("4 devices of a transfer")) | .count] | add')" \
+		"requests that are counted as lost"
+done
+play 6 many-requests 5000
+is "lost 904" "$(grep lost "$T/out")" "requests without a place"
+is "1,4097,40970" "$(sql "SELECT count(*), sum(requests), sum(bytes) FROM nccl_net")" "those with one"
 
 # Calls of a program and what the simulated NCCL says of them belong together by ID: hooked calls, and those of a static
 # NCCL by its NVTX ranges; of a group by the call, or before version 5 by the group's end.
@@ -168,6 +199,7 @@ if [[ $B != *san-* ]] && command -v valgrind >/dev/null; then
 	cost cost_operation 1200
 	cost cost_kernel 800
 	cost cost_transfer 12000
+	cost cost_requests 6000
 fi
 
 # A plugin of the program's own gets what it asks for, with its own handles alone, and NCCL a version that both have.
@@ -228,7 +260,7 @@ is 1 "$(query '[.notices.rows[] | select(.text | test("named /nowhere.so"))] | l
 # Less is asked of NCCL by default, and nothing where it is switched off or the program wants none.
 export GPROF_NCCL=network
 record "$host" 6 play
-is "mask 5662" "$(head -1 "$T/out")" "mask by default"
+is "mask 5790" "$(head -1 "$T/out")" "mask by default"
 export GPROF_NCCL=off
 record "$host" 6 play
 is "no plugin" "$(cat "$T/out")" "switched off"
@@ -236,7 +268,7 @@ unset GPROF_NCCL
 NCCL_PROFILER_PLUGIN=none record "$host" 6 play
 is "no plugin" "$(cat "$T/out")" "the program wants none"
 NCCL_PROFILER_PLUGIN='' record "$host" 6 play
-is "mask 5662" "$(head -1 "$T/out")" "an empty variable names none"
+is "mask 5790" "$(head -1 "$T/out")" "an empty variable names none"
 
 # Eight ranks, of which rank 5 is late: what each of the others measures of its waits, alone, is what all of them show
 # together, and until its data came. Both divide the same communication.

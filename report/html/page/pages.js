@@ -132,7 +132,7 @@ const pages = other ? other.pages : [
 		pageArrivals.arrivals(parent);
 		topBars(parent, "Collective kernels by total time", "collectives", "name", "total_ns");
 		heat(parent);
-	}, ["distributed", "arrivals", "stragglers", "pipeline", "moe_balance", "collectives", "communication", "nccl_channels", "missing_collectives", "hang"]],
+	}, ["distributed", "arrivals", "stragglers", "pipeline", "moe_balance", "collectives", "communication", "nccl_channels", "nccl_network", "missing_collectives", "hang"]],
 	["idle", "Idle", (parent) => countBars(parent, "Idle time by cause", "idle", "part"), ["idle", "idle_gaps"]],
 	["advice", "Advice", (parent) => {
 		const rows = rowsOf("advice").filter((row) => row.verdict === "finding"), section = make("section", parent);
