@@ -106,3 +106,11 @@ bench-reduce: $(B)/bench/run_cost $(B)/gprof-report $(B)/gen_stream $(REPORT_MPI
 bench: bench-reduce
 
 .PHONY: bench-reduce
+
+# A busy Python program without anything, and under gprof, perf and py-spy.
+bench-python: $(B)/libgprof.so $(B)/gprof-record $(B)/gprof-report
+	$(Q)test/bench/bench_python.sh $(B)
+
+bench: bench-python
+
+.PHONY: bench-python
