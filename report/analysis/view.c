@@ -239,6 +239,7 @@ struct table *view_table(const struct view_class *class, void *state)
 	struct table *table =
 		table_create(class->name, class->title, class->columns, class->nr_columns);
 
+	table_set_state(table, state);
 	class->fill(state, table);
 	return table;
 }

@@ -37,31 +37,37 @@ static void end(void *context, struct process *process)
 
 /* ---- the table ---- */
 
-enum column { SHARE, SELF, SELF_NR, TOTAL_SHARE, TOTAL, TOTAL_NR, NAME, FILE_NAME, LINE, FUNCTION };
+/* The key is a row's first member. */
+static void set_name(const void *key, struct table_cell *cell)
+{
+	table_set_integer(cell, python_line_text(key));
+}
 
 static const struct table_column columns[] = {
-	[SHARE] = TABLE_COLUMN("share_pct", "% of samples", TABLE_PERCENT),
-	[SELF] = TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME,
+	TABLE_COLUMN("share_pct", "% of samples", TABLE_PERCENT,
+		TABLE_SHARE_OF_STATE(frame_sum, nr_self, cpu_lines_view, lines.nr)),
+	TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME,
 		.help = "estimated CPU time at the line itself, in machine code that it called too",
 		TABLE_MEMBER(frame_sum, self_ns)),
-	[SELF_NR] = TABLE_COLUMN("samples", "Samples", TABLE_COUNT,
-		.help = "samples at the line itself", TABLE_MEMBER(frame_sum, nr_self)),
-	[TOTAL_SHARE] = TABLE_COLUMN("total_share_pct", "Total %", TABLE_PERCENT,
-		.help = "samples at it and in Python functions that it called, of all samples"),
-	[TOTAL] = TABLE_COLUMN("total_ns", "Total CPU", TABLE_TIME,
+	TABLE_COLUMN("samples", "Samples", TABLE_COUNT, .help = "samples at the line itself",
+		TABLE_MEMBER(frame_sum, nr_self)),
+	TABLE_COLUMN("total_share_pct", "Total %", TABLE_PERCENT,
+		.help = "samples at it and in Python functions that it called, of all samples",
+		TABLE_SHARE_OF_STATE(frame_sum, nr_total, cpu_lines_view, lines.nr)),
+	TABLE_COLUMN("total_ns", "Total CPU", TABLE_TIME,
 		.help = "estimated CPU time at it and in Python functions that it called",
 		TABLE_MEMBER(frame_sum, total_ns)),
-	[TOTAL_NR] =
-		TABLE_COLUMN("total_samples", "Total samples", TABLE_COUNT, .is_wide_only = true,
-			.help = "samples at it and in Python functions that it called",
-			TABLE_MEMBER(frame_sum, nr_total)),
-	[NAME] = TABLE_COLUMN("name", "Line", TABLE_NAME,
-		.help = "file, line and function; without folders but those of packages"),
-	[FILE_NAME] = TABLE_COLUMN("file", "File", TABLE_NAME, .is_wide_only = true,
+	TABLE_COLUMN("total_samples", "Total samples", TABLE_COUNT, .is_wide_only = true,
+		.help = "samples at it and in Python functions that it called",
+		TABLE_MEMBER(frame_sum, nr_total)),
+	TABLE_COLUMN("name", "Line", TABLE_NAME,
+		.help = "file, line and function; without folders but those of packages",
+		TABLE_SET(frame_sum, key, set_name)),
+	TABLE_COLUMN("file", "File", TABLE_NAME, .is_wide_only = true,
 		TABLE_MEMBER(frame_sum, key.file)),
-	[LINE] = TABLE_COLUMN("line", "Number", TABLE_ID, .is_wide_only = true,
-		.help = "of the line", TABLE_MEMBER(frame_sum, key.line)),
-	[FUNCTION] = TABLE_COLUMN("function", "Function", TABLE_NAME, .is_wide_only = true,
+	TABLE_COLUMN("line", "Number", TABLE_ID, .is_wide_only = true, .help = "of the line",
+		TABLE_MEMBER(frame_sum, key.line)),
+	TABLE_COLUMN("function", "Function", TABLE_NAME, .is_wide_only = true,
 		TABLE_MEMBER(frame_sum, key.function)),
 };
 
@@ -92,11 +98,7 @@ static void fill_table(void *state, struct table *table)
 	const struct python_lines *lines = &((struct cpu_lines_view *)state)->lines;
 
 	for (const struct frame_sum *row = lines->sums.all; row; row = row->hh.next) {
-		struct table_cell *cells = table_add(table, row);
-
-		table_set_share(&cells[SHARE], (double)row->nr_self, (double)lines->nr);
-		table_set_share(&cells[TOTAL_SHARE], (double)row->nr_total, (double)lines->nr);
-		table_set_integer(&cells[NAME], python_line_text(row));
+		table_add(table, row);
 	}
 	table_sort(table, "self");
 	add_notes(table, lines);

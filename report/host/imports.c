@@ -31,8 +31,8 @@ struct row {
 		uint32_t statement;
 	} key;
 	uint64_t nr, cpu_ns, wait_ns;
-	uint32_t package, module; /* with most of the time */
-	uint64_t package_ns, module_ns;
+	uint32_t package, module;	    /* with most of the time */
+	uint64_t package_ns, module_ns, ns; /* ns: for the table */
 	UT_hash_handle hh;
 };
 
@@ -199,29 +199,29 @@ static void end(void *context, struct process *process)
 
 /* ---- the table ---- */
 
-enum column { SHARE, TIME, CPU, WAIT, SAMPLES, PACKAGE, STATEMENT, MODULE_SHARE, MODULE };
-
 static const struct table_column columns[] = {
-	[SHARE] = TABLE_COLUMN("share_pct", "% of time", TABLE_PERCENT,
+	TABLE_COLUMN("share_pct", "% of time", TABLE_PERCENT,
 		.help = "of the time of all samples: CPU time of all threads, and waits of those "
-			"that are looked at"),
-	[TIME] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME,
-		.help = "estimated time of the statement, with all that it imports in turn"),
-	[CPU] = TABLE_COLUMN("cpu_ns", "CPU", TABLE_TIME, .help = "part of it on a CPU",
+			"that are looked at",
+		TABLE_SHARE_OF_STATE(row, ns, imports_view, all_ns)),
+	TABLE_COLUMN("total_ns", "Total", TABLE_TIME,
+		.help = "estimated time of the statement, with all that it imports in turn",
+		TABLE_MEMBER(row, ns)),
+	TABLE_COLUMN("cpu_ns", "CPU", TABLE_TIME, .help = "part of it on a CPU",
 		TABLE_MEMBER(row, cpu_ns)),
-	[WAIT] = TABLE_COLUMN("wait_ns", "Waiting", TABLE_TIME,
+	TABLE_COLUMN("wait_ns", "Waiting", TABLE_TIME,
 		.help = "part of it in waits, mostly for files", TABLE_MEMBER(row, wait_ns)),
-	[SAMPLES] = TABLE_COLUMN(
-		"samples", "Samples", TABLE_COUNT, .is_minor = true, TABLE_MEMBER(row, nr)),
-	[PACKAGE] = TABLE_COLUMN("package", "Package", TABLE_NAME, .is_name = true,
+	TABLE_COLUMN("samples", "Samples", TABLE_COUNT, .is_minor = true, TABLE_MEMBER(row, nr)),
+	TABLE_COLUMN("package", "Package", TABLE_NAME, .is_name = true,
 		.help = "that it imports; of several, the one with most of the time",
 		TABLE_IF(row, package, package)),
-	[STATEMENT] = TABLE_COLUMN("statement", "Imported at", TABLE_NAME, .is_major = true,
+	TABLE_COLUMN("statement", "Imported at", TABLE_NAME, .is_major = true,
 		.help = "the line that imports it; none: the interpreter itself, as it starts",
 		TABLE_IF(row, key.statement, key.statement)),
-	[MODULE_SHARE] = TABLE_COLUMN("module_pct", "% at the line", TABLE_PERCENT,
-		.is_minor = true, .help = "part of the time of the import in that line"),
-	[MODULE] = TABLE_COLUMN("module", "Most at", TABLE_NAME, .is_minor = true,
+	TABLE_COLUMN("module_pct", "% at the line", TABLE_PERCENT, .is_minor = true,
+		.help = "part of the time of the import in that line",
+		TABLE_SHARE(row, module_ns, ns)),
+	TABLE_COLUMN("module", "Most at", TABLE_NAME, .is_minor = true,
 		.help = "the line of a module with most of its time, of what the module itself "
 			"runs and calls",
 		TABLE_IF(row, module, module)),
@@ -231,15 +231,10 @@ static void fill_table(void *state, struct table *table)
 {
 	const struct imports_view *view = state;
 
-	for (const struct row *row = view->rows; row; row = row->hh.next) {
-		struct table_cell *cells = table_add(table, row);
-		uint64_t ns = row->cpu_ns + row->wait_ns;
-
-		table_set_share(&cells[SHARE], (double)ns, (double)view->all_ns);
-		table_set_integer(&cells[TIME], ns);
-		if (row->module) {
-			table_set_share(&cells[MODULE_SHARE], (double)row->module_ns, (double)ns);
-		}
+	for (struct row *row = view->rows; row; row = row->hh.next) {
+		row->ns = row->cpu_ns + row->wait_ns;
+		row->module_ns = row->module ? row->module_ns : UINT64_MAX;
+		table_add(table, row);
 	}
 	table_sort(table, "total");
 	if (table->nr_rows) {

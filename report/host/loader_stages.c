@@ -24,6 +24,9 @@ struct row {
 	bool is_worker;
 	uint64_t line_ns; /* at the line with most of its time */
 	uint32_t line;
+	/* For the table. */
+	uint64_t ns;
+	uint32_t stage_name;
 	UT_hash_handle hh;
 };
 
@@ -160,28 +163,29 @@ static void end(void *context, struct process *process)
 
 /* ---- the table ---- */
 
-enum column { SHARE, TIME, CPU, WAIT, SAMPLES, PID, WORKER, STAGE, LINE_SHARE, LINE };
-
 static const struct table_column columns[] = {
-	[SHARE] = TABLE_COLUMN(
-		"share_pct", "% of time", TABLE_PERCENT, .help = "of the time of all workers"),
-	[TIME] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME,
-		.help = "estimated time in the stage, of all workers"),
-	[CPU] = TABLE_COLUMN(
+	TABLE_COLUMN("share_pct", "% of time", TABLE_PERCENT, .help = "of the time of all workers",
+		TABLE_SHARE_OF_STATE(row, ns, loader_stages_view, ns)),
+	TABLE_COLUMN("total_ns", "Total", TABLE_TIME,
+		.help = "estimated time in the stage, of all workers", TABLE_MEMBER(row, ns)),
+	TABLE_COLUMN(
 		"cpu_ns", "CPU", TABLE_TIME, .help = "of it, computing", TABLE_MEMBER(row, cpu_ns)),
-	[WAIT] = TABLE_COLUMN("wait_ns", "Waiting", TABLE_TIME,
+	TABLE_COLUMN("wait_ns", "Waiting", TABLE_TIME,
 		.help = "of it, waiting in the kernel, or for a CPU", TABLE_MEMBER(row, wait_ns)),
-	[SAMPLES] = TABLE_COLUMN(
-		"samples", "Samples", TABLE_COUNT, .is_minor = true, TABLE_MEMBER(row, nr)),
-	[PID] = TABLE_COLUMN(
-		"pid", "Process", TABLE_ID, .is_minor = true, .help = "with --per-thread"),
-	[WORKER] = TABLE_COLUMN("worker", "Worker", TABLE_ID,
-		.help = "with --per-thread: number in its loader; n/a: the process of the loop"),
-	[STAGE] = TABLE_COLUMN("stage", "Stage", TABLE_NAME, .is_name = true),
-	[LINE_SHARE] = TABLE_COLUMN("line_pct", "% at the line", TABLE_PERCENT, .is_minor = true,
-		.help = "part of the stage's time that is at that line"),
-	[LINE] = TABLE_COLUMN("line", "Most at", TABLE_NAME, .is_major = true,
-		.help = "the line of Python with most of its time"),
+	TABLE_COLUMN("samples", "Samples", TABLE_COUNT, .is_minor = true, TABLE_MEMBER(row, nr)),
+	TABLE_COLUMN("pid", "Process", TABLE_ID, .is_minor = true, .help = "with --per-thread",
+		TABLE_WIDE_UNLESS(loader_stages_view, input.is_per_thread),
+		TABLE_NONZERO(row, key.pid)),
+	TABLE_COLUMN("worker", "Worker", TABLE_ID,
+		.help = "with --per-thread: number in its loader; n/a: the process of the loop",
+		TABLE_WIDE_UNLESS(loader_stages_view, input.is_per_thread),
+		TABLE_IF(row, worker, is_worker)),
+	TABLE_COLUMN("stage", "Stage", TABLE_NAME, .is_name = true, TABLE_MEMBER(row, stage_name)),
+	TABLE_COLUMN("line_pct", "% at the line", TABLE_PERCENT, .is_minor = true,
+		.help = "part of the stage's time that is at that line",
+		TABLE_SHARE(row, line_ns, ns)),
+	TABLE_COLUMN("line", "Most at", TABLE_NAME, .is_major = true,
+		.help = "the line of Python with most of its time", TABLE_IF(row, line, line_ns)),
 };
 
 static void find_lines(struct loader_stages_view *view)
@@ -218,25 +222,14 @@ static void add_notes(struct table *table, const struct loader_stages_view *view
 	}
 }
 
-static void fill(
-	const struct loader_stages_view *view, const struct row *row, struct table_cell *cells)
+static void finish(struct row *row)
 {
 	const char *stage = loader_stage_name(row->key.stage);
-	uint64_t ns = row->cpu_ns + row->wait_ns;
 
-	table_set_share(&cells[SHARE], (double)ns, (double)view->ns);
-	table_set_integer(&cells[TIME], ns);
-	table_set_integer(&cells[STAGE], string_pool_intern(stage, strlen(stage)));
-	if (row->key.pid) {
-		table_set_integer(&cells[PID], row->key.pid);
-	}
-	if (row->key.pid && row->is_worker) {
-		table_set_integer(&cells[WORKER], row->worker);
-	}
-	if (row->line_ns) {
-		table_set_share(&cells[LINE_SHARE], (double)row->line_ns, (double)ns);
-		table_set_integer(&cells[LINE], row->line);
-	}
+	row->ns = row->cpu_ns + row->wait_ns;
+	row->stage_name = string_pool_intern(stage, strlen(stage));
+	row->is_worker &= row->key.pid != 0;
+	row->line_ns = row->line_ns ? row->line_ns : UINT64_MAX;
 }
 
 static void fill_table(void *state, struct table *table)
@@ -244,10 +237,9 @@ static void fill_table(void *state, struct table *table)
 	struct loader_stages_view *view = state;
 
 	find_lines(view);
-	table->columns[PID].is_wide_only = !view->input.is_per_thread;
-	table->columns[WORKER].is_wide_only = !view->input.is_per_thread;
-	for (const struct row *row = view->rows; row; row = row->hh.next) {
-		fill(view, row, table_add(table, row));
+	for (struct row *row = view->rows; row; row = row->hh.next) {
+		finish(row);
+		table_add(table, row);
 	}
 	table_sort(table, "total");
 	add_notes(table, view);

@@ -125,29 +125,32 @@ static void end(void *context, struct process *process)
 
 /* ---- the table ---- */
 
-enum column { SHARE, TIME, SAMPLES, NAME, CALLER, CALL, OBJECT, FILE_NAME, LINE, FUNCTION };
-
 static const struct table_column columns[] = {
-	[SHARE] = TABLE_COLUMN("share_pct", "% of waits", TABLE_PERCENT, .is_minor = true),
-	[TIME] = TABLE_COLUMN("wait_ns", "Waiting", TABLE_TIME,
+	TABLE_COLUMN("share_pct", "% of waits", TABLE_PERCENT, .is_minor = true,
+		TABLE_SHARE_OF_STATE(row, ns, wait_lines_view, ns)),
+	TABLE_COLUMN("wait_ns", "Waiting", TABLE_TIME,
 		.help = "estimated time in which a thread waited there", TABLE_MEMBER(row, ns)),
-	[SAMPLES] = TABLE_COLUMN("samples", "Samples", TABLE_COUNT, .is_minor = true,
+	TABLE_COLUMN("samples", "Samples", TABLE_COUNT, .is_minor = true,
 		.help = "how often a thread was found there", TABLE_MEMBER(row, nr)),
-	[NAME] = TABLE_COLUMN("name", "Line", TABLE_NAME,
+	TABLE_COLUMN("name", "Line", TABLE_NAME,
 		.help = "file, line and function; without folders but those of packages",
 		TABLE_MEMBER(row, key.name)),
-	[CALLER] = TABLE_COLUMN("caller", "Called from", TABLE_NAME, .is_minor = true,
+	TABLE_COLUMN("caller", "Called from", TABLE_NAME, .is_minor = true,
 		.help = "the nearest line outside of Python's own library and packages, if the "
-			"line is in one of these"),
-	[CALL] = TABLE_COLUMN("call", "Call", TABLE_NAME, .is_major = true,
+			"line is in one of these",
+		TABLE_NONZERO(row, key.caller)),
+	TABLE_COLUMN("call", "Call", TABLE_NAME, .is_major = true,
 		.help = "of the system, in which the thread waited, or what it waited for",
 		TABLE_MEMBER(row, key.call)),
-	[OBJECT] = TABLE_COLUMN("object", "Of", TABLE_NAME, .is_major = true,
-		.help = "the file, pipe, socket or the like of the call; who holds Python's lock"),
-	[FILE_NAME] = TABLE_COLUMN("file", "File", TABLE_NAME, .is_wide_only = true),
-	[LINE] = TABLE_COLUMN(
-		"line", "Number", TABLE_ID, .is_wide_only = true, .help = "of the line"),
-	[FUNCTION] = TABLE_COLUMN("function", "Function", TABLE_NAME, .is_wide_only = true),
+	TABLE_COLUMN("object", "Of", TABLE_NAME, .is_major = true,
+		.help = "the file, pipe, socket or the like of the call; who holds Python's lock",
+		TABLE_NONZERO(row, key.object)),
+	TABLE_COLUMN("file", "File", TABLE_NAME, .is_wide_only = true,
+		TABLE_IF(row, key.file, key.function)),
+	TABLE_COLUMN("line", "Number", TABLE_ID, .is_wide_only = true, .help = "of the line",
+		TABLE_IF(row, key.line, key.function)),
+	TABLE_COLUMN("function", "Function", TABLE_NAME, .is_wide_only = true,
+		TABLE_NONZERO(row, key.function)),
 };
 
 static void add_notes(struct table *table, const struct wait_lines_view *view)
@@ -168,28 +171,12 @@ static void add_notes(struct table *table, const struct wait_lines_view *view)
 	}
 }
 
-static void set_name(struct table_cell *cell, uint32_t name)
-{
-	if (name) {
-		table_set_integer(cell, name);
-	}
-}
-
 static void fill_table(void *state, struct table *table)
 {
 	const struct wait_lines_view *view = state;
 
 	for (const struct row *row = view->rows; row; row = row->hh.next) {
-		struct table_cell *cells = table_add(table, row);
-
-		table_set_share(&cells[SHARE], (double)row->ns, (double)view->ns);
-		set_name(&cells[CALLER], row->key.caller);
-		set_name(&cells[OBJECT], row->key.object);
-		if (row->key.function) {
-			table_set_integer(&cells[FILE_NAME], row->key.file);
-			table_set_integer(&cells[LINE], row->key.line);
-			table_set_integer(&cells[FUNCTION], row->key.function);
-		}
+		table_add(table, row);
 	}
 	table_sort(table, "wait");
 	add_notes(table, view);

@@ -217,7 +217,12 @@ static void set_value(
 {
 	uint64_t value;
 
-	if (column->type == TABLE_TEXT || column->type == TABLE_DIGITS) {
+	if (column->names) {
+		value = integer_at(member, column->size);
+		if (value != UINT64_MAX && column->names[value]) {
+			table_set_string(cell, column->names[value]);
+		}
+	} else if (column->type == TABLE_TEXT || column->type == TABLE_DIGITS) {
 		set_text(column, member, cell);
 	} else if (column->is_number) {
 		table_set_number(cell, number_at(member, column->size, true));
@@ -229,10 +234,12 @@ static void set_value(
 	}
 }
 
-static void set_cell(const struct table_column *column, const char *row, struct table_cell *cell)
+static void set_cell(const struct table_column *column, const char *row, const char *state,
+	struct table_cell *cell)
 {
 	const char *member = row + column->offset;
-	double whole = column->whole_size ? number_at(row + column->whole, column->whole_size,
+	const char *other = column->is_whole_of_state ? state : row;
+	double whole = column->whole_size ? number_at(other + column->whole, column->whole_size,
 						    column->is_whole_number)
 					  : 1;
 
@@ -251,12 +258,31 @@ static void set_cell(const struct table_column *column, const char *row, struct 
 	}
 }
 
-void table_fill(const struct table_column *columns, unsigned int nr_columns, const void *row,
-	struct table_cell *cells)
+static void fill(const struct table_column *columns, unsigned int nr_columns, const void *row,
+	const void *state, struct table_cell *cells)
 {
 	for (unsigned int c = 0; c < nr_columns; c++) {
 		if (columns[c].size) {
-			set_cell(&columns[c], row, &cells[c]);
+			set_cell(&columns[c], row, state, &cells[c]);
+		}
+	}
+}
+
+void table_fill(const struct table_column *columns, unsigned int nr_columns, const void *row,
+	struct table_cell *cells)
+{
+	fill(columns, nr_columns, row, NULL, cells);
+}
+
+void table_set_state(struct table *table, const void *state)
+{
+	table->state = state;
+	for (unsigned int c = 0; c < table->nr_columns; c++) {
+		struct table_column *column = &table->columns[c];
+
+		if (column->wide_unless) {
+			column->is_wide_only =
+				!*(const bool *)((const char *)state + column->wide_unless - 1);
 		}
 	}
 }
@@ -273,7 +299,7 @@ struct table_cell *table_add(struct table *table, const void *row)
 {
 	struct table_cell *cells = table_add_row(table);
 
-	table_fill(table->columns, table->nr_columns, row, cells);
+	fill(table->columns, table->nr_columns, row, table->state, cells);
 	return cells;
 }
 

@@ -43,10 +43,15 @@ struct table_column {
 	 */
 	uint16_t offset, size;
 	bool is_number; /* the member is a double, not an integer */
-	/* TABLE_IF and the quotients: the other member; factor: 0 but for quotients. */
-	bool is_whole_number;
+	/*
+	 * TABLE_IF and the quotients: the other member, which may be one of the table's state;
+	 * factor: 0 but for quotients.
+	 */
+	bool is_whole_number, is_whole_of_state;
 	uint16_t whole, whole_size;
 	float factor;
+	uint16_t wide_unless;	  /* 1 + the offset of a bool of the state: see TABLE_WIDE_UNLESS */
+	const char *const *names; /* TABLE_NAMED: the texts by the member; or NULL */
 	void (*set)(const void *member, struct table_cell *cell); /* TABLE_SET; or NULL */
 };
 
@@ -80,6 +85,7 @@ struct table {
 	char *title;
 	struct table_column *columns; /* its own, so that a view may hide some */
 	unsigned int nr_columns;
+	const void *state; /* the caller's, with the members that columns name of it; or NULL */
 	struct table_cell *cells;
 	size_t nr_rows, capacity;
 	struct table_source
@@ -139,22 +145,35 @@ const struct table_cell *table_row(const struct table *table, size_t row);
 #define TABLE_MEMBER(row, member)                                                             \
 	.offset = offsetof(struct row, member), .size = sizeof(((struct row *)NULL)->member), \
 	.is_number = TABLE_IS_NUMBER(row, member)
+#define TABLE_WHOLE(row, known)                                                                  \
+	.whole = offsetof(struct row, known), .whole_size = sizeof(((struct row *)NULL)->known), \
+	.is_whole_number = TABLE_IS_NUMBER(row, known)
 /* The same where `known` is neither 0 nor unknown itself; else the cell is unknown, too. */
-#define TABLE_IF(row, member, known)                                                  \
-	TABLE_MEMBER(row, member), .whole = offsetof(struct row, known),              \
-				   .whole_size = sizeof(((struct row *)NULL)->known), \
-				   .is_whole_number = TABLE_IS_NUMBER(row, known)
+#define TABLE_IF(row, member, known) TABLE_MEMBER(row, member), TABLE_WHOLE(row, known)
+/* The same with a member of the table's state, a `struct view`. */
+#define TABLE_IF_STATE(row, member, view, known) \
+	TABLE_MEMBER(row, member), TABLE_WHOLE(view, known), .is_whole_of_state = true
 #define TABLE_NONZERO(row, member) TABLE_IF(row, member, member)
 /* The quotient of two members, unknown if `all` is not above 0: in percent, ... */
 #define TABLE_SHARE(row, member, all) TABLE_IF(row, member, all), .factor = 100
+#define TABLE_SHARE_OF_STATE(row, member, view, all) \
+	TABLE_IF_STATE(row, member, view, all), .factor = 100
 /* ... as it is, and of a second where `ns` is the whole. */
 #define TABLE_MEAN(row, sum, nr)	  TABLE_IF(row, sum, nr), .factor = 1
 #define TABLE_PER_SECOND(row, member, ns) TABLE_IF(row, member, ns), .factor = 1e9f
+/* The text that an array has for an integer; NULL in it is unknown. */
+#define TABLE_NAMED(row, member, texts) TABLE_MEMBER(row, member), .names = (texts)
 /* A function sets the cell, from the address of the member, of any type; also after TABLE_IF. */
 #define TABLE_SET(row, member, function) TABLE_MEMBER(row, member), .set = (function)
 /* A uint64_t that saturates: all ones are known, too. */
 void table_set_saturated(const void *member, struct table_cell *cell);
 #define TABLE_SATURATED(row, member) TABLE_SET(row, member, table_set_saturated)
+
+/* Not a source: text shows the column without --wide only if that bool of the state is set. */
+#define TABLE_WIDE_UNLESS(view, member) .wide_unless = 1 + offsetof(struct view, member)
+
+/* Sets the state, which must stay while rows are added, and with it which columns are wide. */
+void table_set_state(struct table *table, const void *state);
 
 /* Appends a row with the values of columns that have a source, and returns its cells. */
 struct table_cell *table_add(struct table *table, const void *row);

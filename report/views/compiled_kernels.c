@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
+#include "report/analysis/kernel_times.h"
 #include "report/analysis/view.h"
 #include "report/ops/compiled_code.h"
-#include "report/stats/min_max_sum.h"
 #include "report/util/buf.h"
 #include "report/util/hash.h"
 
@@ -19,8 +19,8 @@ struct key {
 
 struct row {
 	struct key key;
-	struct min_max_sum times; /* ns */
-	uint64_t untimed, in_graphs;
+	struct kernel_times times;
+	uint32_t at; /* for the table */
 	UT_hash_handle hh;
 };
 
@@ -44,8 +44,6 @@ static void on_record(void *context, const struct op_record *record, const struc
 	const struct op *op)
 {
 	struct compiled_kernels_view *view = context;
-	bool is_timed = record->is_timed && record->end_ns >= record->begin_ns;
-	uint64_t ns = is_timed ? record->end_ns - record->begin_ns : 0;
 	const struct compiled_work *work;
 	struct row *row;
 	struct key key;
@@ -54,7 +52,9 @@ static void on_record(void *context, const struct op_record *record, const struc
 	if (record->table != GPROF_TABLE_kernel) {
 		return;
 	}
-	view->total_ns += (double)ns;
+	if (kernel_times_is_timed(record)) {
+		view->total_ns += (double)(record->end_ns - record->begin_ns);
+	}
 	key.name = op_record_name(view->input.process, record);
 	work = compiled_code_find(view->code, key.name, call ? call->py_stack : 0);
 	if (!work) {
@@ -63,56 +63,27 @@ static void on_record(void *context, const struct op_record *record, const struc
 	key = (struct key){
 		key.name, work->operators, work->nodes, work->file, work->line, work->nr_calls};
 	hash_put(view->rows, key, &key, row);
-	row->in_graphs += record->graph_node != 0;
+	kernel_times_add(&row->times, record);
 	view->has_graphs |= record->graph_node != 0;
-	if (is_timed) {
-		min_max_sum_add(&row->times, ns);
-	} else {
-		row->untimed++;
-	}
 }
 
 /* ---- the table ---- */
 
-enum column {
-	SHARE,
-	TOTAL,
-	CALLS,
-	AVG,
-	MAX,
-	MIN,
-	UNTIMED,
-	IN_GRAPHS,
-	LINES,
-	AT,
-	NODES,
-	OPERATORS,
-	NAME,
-};
-
 static const struct table_column columns[] = {
-	[SHARE] = TABLE_COLUMN("share_pct", "% of kernel time", TABLE_PERCENT,
+	KERNEL_TIMES_COLUMNS(row, times, compiled_kernels_view,
 		.help = "of all kernels, also those of other code"),
-	[TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME),
-	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
-	[AVG] = TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME, .is_minor = true),
-	[MAX] = TABLE_COLUMN("max_ns", "Max", TABLE_TIME, .is_wide_only = true),
-	[MIN] = TABLE_COLUMN("min_ns", "Min", TABLE_TIME, .is_wide_only = true),
-	[UNTIMED] = TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,
-		.help = "launches without a recorded time", TABLE_MEMBER(row, untimed)),
-	[IN_GRAPHS] = TABLE_COLUMN("in_graphs", "In graphs", TABLE_COUNT,
-		.help = "calls that launches of CUDA graphs ran", TABLE_MEMBER(row, in_graphs)),
-	[LINES] = TABLE_COLUMN("lines", "Lines", TABLE_COUNT, .is_minor = true,
+	TABLE_COLUMN("lines", "Lines", TABLE_COUNT, .is_minor = true,
 		.help = "lines of generated code that call it", TABLE_MEMBER(row, key.nr_calls)),
-	[AT] = TABLE_COLUMN("at", "First line", TABLE_NAME, .is_wide_only = true,
-		.help = "the first of these lines"),
-	[NODES] = TABLE_COLUMN("nodes", "Source nodes", TABLE_NAME,
-		.help = "nodes of the traced program that the first line stands for"),
-	[OPERATORS] = TABLE_COLUMN("operators", "ATen operators", TABLE_NAME, .is_major = true,
+	TABLE_COLUMN("at", "First line", TABLE_NAME, .is_wide_only = true,
+		.help = "the first of these lines", TABLE_MEMBER(row, at)),
+	TABLE_COLUMN("nodes", "Source nodes", TABLE_NAME,
+		.help = "nodes of the traced program that the first line stands for",
+		TABLE_NONZERO(row, key.nodes)),
+	TABLE_COLUMN("operators", "ATen operators", TABLE_NAME, .is_major = true,
 		.help = "that the kernel replaces; `A or B`: kernels of several graphs have this "
-			"name"),
-	[NAME] = TABLE_COLUMN(
-		"name", "Kernel", TABLE_NAME, .is_kernel = true, TABLE_MEMBER(row, key.name)),
+			"name",
+		TABLE_NONZERO(row, key.operators)),
+	TABLE_COLUMN("name", "Kernel", TABLE_NAME, .is_kernel = true, TABLE_MEMBER(row, key.name)),
 };
 
 static uint32_t line_text(const struct key *key)
@@ -126,33 +97,14 @@ static uint32_t line_text(const struct key *key)
 	return id;
 }
 
-static void fill(
-	const struct compiled_kernels_view *view, const struct row *row, struct table_cell *cells)
-{
-	table_set_integer(&cells[CALLS], row->times.nr + row->untimed);
-	if (row->times.nr) {
-		table_set_share(&cells[SHARE], row->times.sum, view->total_ns);
-		table_set_integer(&cells[TOTAL], row->times.sum);
-		table_set_number(&cells[AVG], min_max_sum_mean(&row->times));
-		table_set_integer(&cells[MAX], row->times.max);
-		table_set_integer(&cells[MIN], row->times.min);
-	}
-	table_set_integer(&cells[AT], line_text(&row->key));
-	if (row->key.nodes) {
-		table_set_integer(&cells[NODES], row->key.nodes);
-	}
-	if (row->key.operators) {
-		table_set_integer(&cells[OPERATORS], row->key.operators);
-	}
-}
-
 static void fill_table(void *state, struct table *table)
 {
 	struct compiled_kernels_view *view = state;
 
-	table->columns[IN_GRAPHS].is_wide_only = !view->has_graphs;
-	for (const struct row *row = view->rows; row; row = row->hh.next) {
-		fill(view, row, table_add(table, row));
+	for (struct row *row = view->rows; row; row = row->hh.next) {
+		kernel_times_finish(&row->times);
+		row->at = line_text(&row->key);
+		table_add(table, row);
 	}
 	table_sort(table, "total");
 }

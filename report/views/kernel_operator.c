@@ -4,6 +4,7 @@
  * are those of the kernel page of PyTorch's TensorBoard plugin. Memory grows with the number of
  * different launches.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "report/util/hash.h"
 #include "report/model/kernel_class.h"
 #include "report/model/occupancy.h"
-#include "report/stats/min_max_sum.h"
+#include "report/analysis/kernel_times.h"
 #include "report/analysis/view.h"
 
 struct key {
@@ -24,9 +25,14 @@ struct key {
 struct row {
 	struct key key;
 	bool is_eligible;
-	struct min_max_sum times; /* ns */
-	uint64_t untimed, in_graphs;
+	struct kernel_times times;
 	struct occupancy_mean mean;
+	/* For the table. */
+	bool has_shape;
+	uint64_t shared_bytes;
+	enum tensor_use tensor_use;
+	double blocks, occupancy_pct;
+	uint32_t limit; /* of string_pool.h; 0: none */
 	UT_hash_handle hh;
 };
 
@@ -120,13 +126,11 @@ static void on_record(void *context, const struct op_record *record, const struc
 		row->is_eligible = tensor_is_eligible(key.operator);
 		HASH_ADD(hh, view->rows, key, sizeof(key), row);
 	}
-	row->in_graphs += record->graph_node != 0;
+	kernel_times_add(&row->times, record);
 	view->has_graphs |= record->graph_node != 0;
-	if (!record->is_timed || record->end_ns < record->begin_ns) {
-		row->untimed++;
+	if (!kernel_times_is_timed(record)) {
 		return;
 	}
-	min_max_sum_add(&row->times, record->end_ns - record->begin_ns);
 	view->total_ns += (double)(record->end_ns - record->begin_ns);
 	if (shape) {
 		add_occupancy(view, row, record, shape);
@@ -135,31 +139,9 @@ static void on_record(void *context, const struct op_record *record, const struc
 
 /* ---- the table ---- */
 
-enum column {
-	SHARE,
-	TOTAL,
-	CALLS,
-	AVG,
-	MAX,
-	MIN,
-	UNTIMED,
-	IN_GRAPHS,
-	GRID,
-	BLOCK,
-	REGISTERS,
-	SHARED,
-	TENSOR,
-	ELIGIBLE,
-	BLOCKS,
-	OCCUPANCY,
-	LIMIT,
-	OPERATOR,
-	FULL_NAME,
-	NAME,
-};
-
-static void set_size(struct table_cell *cell, const uint32_t size[3])
+static void set_size(const void *member, struct table_cell *cell)
 {
+	const uint32_t *size = member;
 	char text[48];
 
 	if (size[0]) {
@@ -168,88 +150,66 @@ static void set_size(struct table_cell *cell, const uint32_t size[3])
 	}
 }
 
-static void fill(
-	const struct kernel_operator_view *view, const struct row *row, struct table_cell *cells)
-{
-	uint8_t limits = occupancy_mean_limits(&row->mean);
-	double value;
-
-	table_set_integer(&cells[CALLS], row->times.nr + row->untimed);
-	if (row->times.nr) {
-		table_set_share(&cells[SHARE], row->times.sum, view->total_ns);
-		table_set_integer(&cells[TOTAL], row->times.sum);
-		table_set_number(&cells[AVG], min_max_sum_mean(&row->times));
-		table_set_integer(&cells[MAX], row->times.max);
-		table_set_integer(&cells[MIN], row->times.min);
-	}
-	set_size(&cells[GRID], row->key.grid);
-	set_size(&cells[BLOCK], row->key.block);
-	if (row->key.grid[0]) {
-		table_set_integer(&cells[REGISTERS], row->key.registers);
-		table_set_integer(
-			&cells[SHARED], (uint64_t)row->key.static_bytes + row->key.dynamic_bytes);
-	}
-	table_set_string(&cells[TENSOR], tensor_use_names[tensor_use_of(row->key.name)]);
-	table_set_string(&cells[ELIGIBLE], row->is_eligible ? "yes" : "no");
-	if (occupancy_mean_blocks(&row->mean, &value)) {
-		table_set_number(&cells[BLOCKS], value);
-	}
-	if (occupancy_mean_percent(&row->mean, view->input.is_of_plugin, &value)) {
-		table_set_number(&cells[OCCUPANCY], value);
-	}
-	if (limits) {
-		table_set_integer(&cells[LIMIT], occupancy_limit_name(limits));
-	}
-	if (row->key.full_name) {
-		table_set_integer(&cells[FULL_NAME], row->key.full_name);
-	}
-}
+static const char *const no_yes[] = {"no", "yes"};
 
 static const struct table_column columns[] = {
-	[SHARE] = TABLE_COLUMN("share_pct", "% of kernel time", TABLE_PERCENT),
-	[TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME),
-	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
-	[AVG] = TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME, .is_minor = true),
-	[MAX] = TABLE_COLUMN("max_ns", "Max", TABLE_TIME, .is_wide_only = true),
-	[MIN] = TABLE_COLUMN("min_ns", "Min", TABLE_TIME, .is_wide_only = true),
-	[UNTIMED] = TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,
-		.help = "launches without a recorded time", TABLE_MEMBER(row, untimed)),
-	[IN_GRAPHS] = TABLE_COLUMN("in_graphs", "In graphs", TABLE_COUNT,
-		.help = "calls that launches of CUDA graphs ran", TABLE_MEMBER(row, in_graphs)),
-	[GRID] = TABLE_COLUMN("grid", "Grid", TABLE_TEXT, .is_major = true),
-	[BLOCK] = TABLE_COLUMN("block", "Block", TABLE_TEXT, .is_minor = true),
-	[REGISTERS] = TABLE_COLUMN(
-		"registers", "Registers per thread", TABLE_COUNT, .is_wide_only = true),
-	[SHARED] = TABLE_COLUMN("shared_bytes", "Shared memory", TABLE_SIZE, .is_wide_only = true,
-		.help = "shared memory per block"),
-	[TENSOR] = TABLE_COLUMN("tensor_cores", "Tensor cores", TABLE_TEXT, .is_minor = true,
-		.help = "whether the name is that of a tensor core kernel"),
-	[ELIGIBLE] = TABLE_COLUMN("tensor_eligible", "Tensor cores possible", TABLE_TEXT,
-		.is_wide_only = true, .help = "whether the operator could use tensor cores"),
-	[BLOCKS] = TABLE_COLUMN("blocks_per_sm", "Blocks per SM", TABLE_NUMBER, .is_minor = true,
-		.help = "mean blocks of the grid per multiprocessor"),
-	[OCCUPANCY] = TABLE_COLUMN("occupancy_pct", "Est. achieved occupancy %", TABLE_PERCENT,
-		.is_minor = true, .help = "estimated achieved occupancy"),
-	[LIMIT] = TABLE_COLUMN("limit", "Limit", TABLE_NAME, .is_minor = true,
-		.help = "what limits the occupancy; GRID: the grid has no more blocks"),
-	[OPERATOR] = TABLE_COLUMN("operator", "Operator", TABLE_NAME, .is_major = true,
+	KERNEL_TIMES_COLUMNS(row, times, kernel_operator_view),
+	TABLE_COLUMN(
+		"grid", "Grid", TABLE_TEXT, .is_major = true, TABLE_SET(row, key.grid, set_size)),
+	TABLE_COLUMN("block", "Block", TABLE_TEXT, .is_minor = true,
+		TABLE_SET(row, key.block, set_size)),
+	TABLE_COLUMN("registers", "Registers per thread", TABLE_COUNT, .is_wide_only = true,
+		TABLE_IF(row, key.registers, has_shape)),
+	TABLE_COLUMN("shared_bytes", "Shared memory", TABLE_SIZE, .is_wide_only = true,
+		.help = "shared memory per block", TABLE_IF(row, shared_bytes, has_shape)),
+	TABLE_COLUMN("tensor_cores", "Tensor cores", TABLE_TEXT, .is_minor = true,
+		.help = "whether the name is that of a tensor core kernel",
+		TABLE_NAMED(row, tensor_use, tensor_use_names)),
+	TABLE_COLUMN("tensor_eligible", "Tensor cores possible", TABLE_TEXT, .is_wide_only = true,
+		.help = "whether the operator could use tensor cores",
+		TABLE_NAMED(row, is_eligible, no_yes)),
+	TABLE_COLUMN("blocks_per_sm", "Blocks per SM", TABLE_NUMBER, .is_minor = true,
+		.help = "mean blocks of the grid per multiprocessor", TABLE_MEMBER(row, blocks)),
+	TABLE_COLUMN("occupancy_pct", "Est. achieved occupancy %", TABLE_PERCENT, .is_minor = true,
+		.help = "estimated achieved occupancy", TABLE_MEMBER(row, occupancy_pct)),
+	TABLE_COLUMN("limit", "Limit", TABLE_NAME, .is_minor = true,
+		.help = "what limits the occupancy; GRID: the grid has no more blocks",
+		TABLE_NONZERO(row, limit)),
+	TABLE_COLUMN("operator", "Operator", TABLE_NAME, .is_major = true,
 		.help = "innermost operator around the launch", TABLE_MEMBER(row, key.operator)),
-	[FULL_NAME] = TABLE_COLUMN("full_name", "Full name", TABLE_NAME,
+	TABLE_COLUMN("full_name", "Full name", TABLE_NAME,
 		.help = "with --detail: the modules around the operator (GPROF_PYTHON=modules), "
-			"and its name"),
-	[NAME] = TABLE_COLUMN(
-		"name", "Kernel", TABLE_NAME, .is_kernel = true, TABLE_MEMBER(row, key.name)),
+			"and its name",
+		TABLE_WIDE_UNLESS(kernel_operator_view, input.is_detailed),
+		TABLE_NONZERO(row, key.full_name)),
+	TABLE_COLUMN("name", "Kernel", TABLE_NAME, .is_kernel = true, TABLE_MEMBER(row, key.name)),
 };
+
+static void finish(const struct kernel_operator_view *view, struct row *row)
+{
+	uint8_t limits = occupancy_mean_limits(&row->mean);
+
+	kernel_times_finish(&row->times);
+	row->has_shape = row->key.grid[0] != 0;
+	row->shared_bytes = (uint64_t)row->key.static_bytes + row->key.dynamic_bytes;
+	row->tensor_use = tensor_use_of(row->key.name);
+	row->limit = limits ? occupancy_limit_name(limits) : 0;
+	if (!occupancy_mean_blocks(&row->mean, &row->blocks)) {
+		row->blocks = NAN;
+	}
+	if (!occupancy_mean_percent(&row->mean, view->input.is_of_plugin, &row->occupancy_pct)) {
+		row->occupancy_pct = NAN;
+	}
+}
 
 static void fill_table(void *state, struct table *table)
 {
 	struct kernel_operator_view *view = state;
 
-	table->columns[IN_GRAPHS].is_wide_only = !view->has_graphs;
-	table->columns[OPERATOR].is_wide_only = view->input.is_detailed;
-	table->columns[FULL_NAME].is_wide_only = !view->input.is_detailed;
-	for (const struct row *row = view->rows; row; row = row->hh.next) {
-		fill(view, row, table_add(table, row));
+	table_set_wide(table, "operator", view->input.is_detailed);
+	for (struct row *row = view->rows; row; row = row->hh.next) {
+		finish(view, row);
+		table_add(table, row);
 	}
 	view_note_devices(table, &view->input, "");
 	table_sort(table, "total");

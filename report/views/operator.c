@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators by name: their time on the CPU, and the GPU time of what they launched. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,10 @@ struct row {
 	double flops;	 /* of the calls whose shapes give them */
 	double least_ns; /* their time at the peak of the GPU */
 	uint64_t nr_flops, nr_peaks;
+	/* For the table. */
+	const struct process *process;
+	uint64_t tid;
+	double flops_per_s;
 	uint32_t merged;	       /* its row in `merged` of the view */
 	bool has_gpu, lacks_gpu_times; /* some of its processes have device records, or have not */
 	UT_hash_handle hh;
@@ -41,6 +46,7 @@ struct operator_view {
 	bool is_gpu; /* the current process has device records */
 	bool has_gpu, has_shapes, has_graphs, lacks_gpu_times, lacks_sizes;
 	uint64_t nr_ops, nr_overlapping;
+	double self_ns, gpu_ns;	   /* of all rows */
 	struct gpu_peak peak;	   /* of the current process */
 	struct keyed_stats merged; /* rows by name alone, with the distribution of their times */
 };
@@ -196,137 +202,92 @@ static void get_sums(const void *state, uint64_t (*sums)[VIEW_MERGE_SUMS])
 
 /* ---- the table ---- */
 
-enum column {
-	SHARE,
-	SELF,
-	TOTAL,
-	CALLS,
-	AVG,
-	MAX,
-	MIN,
-	GPU_SHARE,
-	GPU_SELF,
-	GPU_TOTAL,
-	IN_GRAPHS,
-	WORKS,
-	FLOPS,
-	RATE,
-	OF_PEAK,
-	PID,
-	TID,
-	SHAPES,
-	NAME,
-};
-
 static const struct table_column columns[] = {
-	[SHARE] = TABLE_COLUMN("share_pct", "% of self CPU time", TABLE_PERCENT,
-		.help = "self CPU time, of that of all operators"),
-	[SELF] = TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME,
-		.help = "without operators inside it", TABLE_MEMBER(row, self)),
-	[TOTAL] = TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME,
-		.help = "with operators inside it", TABLE_MEMBER(row, times.sum)),
-	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(row, times.nr)),
-	[AVG] = TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME, .is_minor = true),
-	[MAX] = TABLE_COLUMN(
+	TABLE_COLUMN("share_pct", "% of self CPU time", TABLE_PERCENT,
+		.help = "self CPU time, of that of all operators",
+		TABLE_SHARE_OF_STATE(row, self, operator_view, self_ns)),
+	TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME, .help = "without operators inside it",
+		TABLE_MEMBER(row, self)),
+	TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME, .help = "with operators inside it",
+		TABLE_MEMBER(row, times.sum)),
+	TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(row, times.nr)),
+	TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME, .is_minor = true,
+		TABLE_MEAN(row, times.sum, times.nr)),
+	TABLE_COLUMN(
 		"max_ns", "CPU max", TABLE_TIME, .is_minor = true, TABLE_MEMBER(row, times.max)),
-	[MIN] = TABLE_COLUMN(
+	TABLE_COLUMN(
 		"min_ns", "CPU min", TABLE_TIME, .is_minor = true, TABLE_MEMBER(row, times.min)),
-	[GPU_SHARE] = TABLE_COLUMN("gpu_share_pct", "% of GPU time", TABLE_PERCENT,
-		.help = "self GPU time, of that of all operators"),
-	[GPU_SELF] = TABLE_COLUMN(
-		"gpu_self_ns", "Self GPU", TABLE_TIME, .help = "launched by it directly"),
-	[GPU_TOTAL] = TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME,
-		.help = "launched by it and by operators inside it"),
-	[IN_GRAPHS] = TABLE_COLUMN("graph_ns", "In graphs", TABLE_TIME,
+	TABLE_COLUMN("gpu_share_pct", "% of GPU time", TABLE_PERCENT,
+		.help = "self GPU time, of that of all operators",
+		TABLE_WIDE_UNLESS(operator_view, has_gpu),
+		TABLE_SHARE_OF_STATE(row, gpu_self_ns, operator_view, gpu_ns)),
+	TABLE_COLUMN("gpu_self_ns", "Self GPU", TABLE_TIME, .help = "launched by it directly",
+		TABLE_WIDE_UNLESS(operator_view, has_gpu), TABLE_MEMBER(row, gpu_self_ns)),
+	TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME,
+		TABLE_WIDE_UNLESS(operator_view, has_gpu),
+		.help = "launched by it and by operators inside it",
+		TABLE_MEMBER(row, gpu_total_ns)),
+	TABLE_COLUMN("graph_ns", "In graphs", TABLE_TIME,
+		TABLE_WIDE_UNLESS(operator_view, has_graphs),
 		.help = "self GPU time that launches of CUDA graphs ran, in which the operator was "
-			"captured"),
-	[WORKS] = TABLE_COLUMN("gpu_activities", "GPU activities", TABLE_COUNT, .is_minor = true,
-		.help = "GPU activities launched"),
-	[FLOPS] = TABLE_COLUMN("flops", "FLOPs", TABLE_COUNT,
-		.help = "floating-point operations, of calls whose input shapes are known"),
-	[RATE] = TABLE_COLUMN("flops_per_s", "FLOP/s", TABLE_COUNT, .is_wide_only = true,
-		.help = "FLOPs by GPU total; without GPU times, by CPU total"),
-	[OF_PEAK] = TABLE_COLUMN("flops_peak_pct", "% of peak FLOP/s", TABLE_PERCENT,
+			"captured",
+		TABLE_MEMBER(row, graph_ns)),
+	TABLE_COLUMN("gpu_activities", "GPU activities", TABLE_COUNT, .is_minor = true,
+		.help = "GPU activities launched", TABLE_WIDE_UNLESS(operator_view, has_gpu),
+		TABLE_MEMBER(row, nr_activities)),
+	TABLE_COLUMN("flops", "FLOPs", TABLE_COUNT, TABLE_WIDE_UNLESS(operator_view, has_shapes),
+		.help = "floating-point operations, of calls whose input shapes are known",
+		TABLE_MEMBER(row, flops)),
+	TABLE_COLUMN("flops_per_s", "FLOP/s", TABLE_COUNT, .is_wide_only = true,
+		.help = "FLOPs by GPU total; without GPU times, by CPU total",
+		TABLE_MEMBER(row, flops_per_s)),
+	TABLE_COLUMN("flops_peak_pct", "% of peak FLOP/s", TABLE_PERCENT,
 		.help = "FLOP/s, as a share of the GPU's peak for the type of the first "
-			"input; float32 can exceed 100 % with TF32"),
-	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
-	[TID] = TABLE_COLUMN("tid", "TID", TABLE_ID),
-	[SHAPES] = TABLE_COLUMN("shapes", "Inputs", TABLE_NAME, .is_major = true,
-		.help = "shapes and types of the inputs"),
-	[NAME] = TABLE_COLUMN("name", "Operator", TABLE_NAME, TABLE_MEMBER(row, key.name)),
+			"input; float32 can exceed 100 % with TF32",
+		TABLE_SHARE(row, least_ns, gpu_total_ns)),
+	TABLE_COLUMN("pid", "PID", TABLE_ID, TABLE_WIDE_UNLESS(operator_view, input.is_per_thread),
+		VIEW_PID(row, process)),
+	TABLE_COLUMN("tid", "TID", TABLE_ID, TABLE_WIDE_UNLESS(operator_view, input.is_per_thread),
+		TABLE_MEMBER(row, tid)),
+	TABLE_COLUMN("shapes", "Inputs", TABLE_NAME, .is_major = true,
+		.help = "shapes and types of the inputs",
+		TABLE_WIDE_UNLESS(operator_view, input.is_detailed), TABLE_NONZERO(row, key.shape)),
+	TABLE_COLUMN("name", "Operator", TABLE_NAME, TABLE_MEMBER(row, key.name)),
 };
 
-/* The text has the columns that have values; JSON and CSV have all of them. */
-static void choose_columns(const struct operator_view *view, struct table_column *shown)
+/* What a row does not have becomes unknown. */
+static void finish(const struct operator_view *view, struct row *row)
 {
-	for (unsigned int i = GPU_SHARE; i <= WORKS; i++) {
-		shown[i].is_wide_only = !view->has_gpu;
-	}
-	shown[IN_GRAPHS].is_wide_only = !view->has_graphs;
-	shown[FLOPS].is_wide_only = !view->has_shapes;
-	shown[OF_PEAK].is_wide_only = !view->has_shapes || !view->has_gpu;
-	shown[SHAPES].is_wide_only = !view->input.is_detailed;
-	shown[PID].is_wide_only = shown[TID].is_wide_only = !view->input.is_per_thread;
-}
+	const struct process *process =
+		row->key.process ? view->input.processes[row->key.process - 1] : NULL;
+	double ns = (double)(row->gpu_total_ns ? row->gpu_total_ns : row->times.sum);
+	bool has_flops = row->nr_flops || row->flops > 0;
+	bool has_rate = has_flops && !(row->has_gpu && row->lacks_gpu_times);
 
-static void fill_ids(
-	const struct operator_view *view, const struct row *row, struct table_cell *cells)
-{
-	const struct process *process;
-
-	if (row->key.shape) {
-		table_set_integer(&cells[SHAPES], row->key.shape);
+	row->process = process;
+	row->tid = process ? process_tid(process, row->key.thread) : UINT64_MAX;
+	row->flops_per_s = has_rate && row->nr_flops == row->times.nr ? row->flops / ns * 1e9 : NAN;
+	row->least_ns = has_rate && row->nr_peaks == row->times.nr ? row->least_ns : NAN;
+	row->flops = has_flops ? row->flops : NAN;
+	if (!row->has_gpu) {
+		row->gpu_self_ns = row->gpu_total_ns = UINT64_MAX;
+		row->graph_ns = row->nr_activities = UINT64_MAX;
 	}
-	if (!row->key.process) {
-		return;
-	}
-	process = view->input.processes[row->key.process - 1];
-	table_set_integer(&cells[PID], process->pid);
-	table_set_integer(&cells[TID], process_tid(process, row->key.thread));
-}
-
-static void fill(const struct operator_view *view, const struct row *row, double self_ns,
-	double gpu_ns, struct table_cell *cells)
-{
-	table_set_share(&cells[SHARE], (double)row->self, self_ns);
-	if (row->times.nr) {
-		table_set_number(&cells[AVG], min_max_sum_mean(&row->times));
-	}
-	if (row->has_gpu) {
-		table_set_share(&cells[GPU_SHARE], (double)row->gpu_self_ns, gpu_ns);
-		table_set_integer(&cells[GPU_SELF], row->gpu_self_ns);
-		table_set_integer(&cells[GPU_TOTAL], row->gpu_total_ns);
-		table_set_integer(&cells[IN_GRAPHS], row->graph_ns);
-		table_set_integer(&cells[WORKS], row->nr_activities);
-	}
-	if (row->nr_flops || row->flops > 0) {
-		bool is_mixed = row->has_gpu && row->lacks_gpu_times;
-		double ns = (double)(row->gpu_total_ns ? row->gpu_total_ns : row->times.sum);
-
-		table_set_number(&cells[FLOPS], row->flops);
-		if (ns > 0 && row->nr_flops == row->times.nr && !is_mixed) {
-			table_set_number(&cells[RATE], row->flops / ns * 1e9);
-		}
-		if (row->gpu_total_ns && row->nr_peaks == row->times.nr && !is_mixed) {
-			table_set_share(&cells[OF_PEAK], row->least_ns, (double)row->gpu_total_ns);
-		}
-	}
-	fill_ids(view, row, cells);
 }
 
 static void fill_table(void *state, struct table *table)
 {
 	struct operator_view *view = state;
-	double self_ns = 0, gpu_ns = 0;
 	struct row *row;
 
-	choose_columns(view, table->columns);
+	table_set_wide(table, "flops_peak_pct", !view->has_shapes || !view->has_gpu);
 	for (row = view->rows; row; row = row->hh.next) {
-		self_ns += (double)row->self;
-		gpu_ns += (double)row->gpu_self_ns;
+		view->self_ns += (double)row->self;
+		view->gpu_ns += (double)row->gpu_self_ns;
 	}
 	for (row = view->rows; row; row = row->hh.next) {
-		fill(view, row, self_ns, gpu_ns, table_add(table, row));
+		finish(view, row);
+		table_add(table, row);
 	}
 	if (view->lacks_gpu_times && view->has_gpu) {
 		table_note(table, "Some processes have no GPU activities.");

@@ -26,6 +26,10 @@ struct row {
 	uint32_t type;
 	uint64_t nr_singles; /* of a type: different names and shapes */
 	struct row *of;	     /* of a single one: its type's */
+	/* For the table. */
+	uint64_t time_ns; /* on the device, of the CPU where there is none */
+	double avg_ns;
+	bool has_launched;
 	UT_hash_handle hh;
 };
 
@@ -37,6 +41,7 @@ struct operator_types_view {
 	struct row *recent[NR_RECENT]; /* singles found last, by a hash of the key; or NULL */
 	bool is_gpu;		       /* the current process has device records */
 	bool has_gpu, lacks_gpu_times;
+	double total_ns; /* of the table */
 };
 
 static void begin(void *context, struct process *process)
@@ -226,115 +231,91 @@ static void on_op(void *context, const struct op *op)
 
 /* ---- the table ---- */
 
-enum column {
-	SHARE,
-	TIME, /* on the device, of the CPU where there is none */
-	MEAN_TIME,
-	GPU,
-	GPU_AVG,
-	CPU,
-	CALLS,
-	AVG,
-	MAX,
-	MIN,
-	WORKS,
-	SINGLES,
-	SIDE,
-	TYPE,
-	NAME,
-	FULL_NAME,
-	SHAPE,
-};
-
 static uint64_t time_of(const struct operator_types_view *view, const struct row *row)
 {
 	return view->has_gpu ? row->gpu_ns : row->self.sum;
 }
 
-static void fill(const struct operator_types_view *view, const struct row *row, double total_ns,
-	struct table_cell *cells)
+/* Both views may show a row. */
+static void finish(const struct operator_types_view *view, struct row *row)
 {
-	uint64_t ns = time_of(view, row);
-
-	table_set_share(&cells[SHARE], ns, total_ns);
-	table_set_integer(&cells[TIME], ns);
-	table_set_number(&cells[MEAN_TIME], (double)ns / (double)row->self.nr);
-	if (view->has_gpu) {
-		table_set_integer(&cells[GPU], row->gpu_ns);
-		table_set_number(&cells[GPU_AVG], (double)row->gpu_ns / (double)row->self.nr);
-		table_set_integer(&cells[WORKS], row->nr_activities);
-	}
-	table_set_number(&cells[AVG], min_max_sum_mean(&row->self));
-	if (row->key.is_single) {
-		table_set_string(&cells[SIDE], row->nr_activities ? "Device" : "Host");
-		table_set_integer(&cells[NAME], row->key.name);
-		table_set_integer(&cells[FULL_NAME], row->key.full_name);
-	} else {
-		table_set_integer(&cells[SINGLES], row->nr_singles);
-	}
-	if (row->key.shape) {
-		table_set_integer(&cells[SHAPE], row->key.shape);
-	}
+	row->time_ns = time_of(view, row);
+	row->gpu_ns = view->has_gpu ? row->gpu_ns : UINT64_MAX;
+	row->avg_ns = min_max_sum_mean(&row->self);
+	row->has_launched = row->nr_activities != 0;
 }
 
+static const char *const sides[] = {"Host", "Device"};
+
 static const struct table_column columns[] = {
-	[SHARE] = TABLE_COLUMN("share_pct", "% of GPU time", TABLE_PERCENT,
-		.help = "self GPU time, else self CPU time, of that of all operators"),
-	[TIME] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME, .is_wide_only = true,
-		.help = "self GPU time, else self CPU time"),
-	[MEAN_TIME] = TABLE_COLUMN("time_avg_ns", "Avg", TABLE_MEAN_TIME, .is_wide_only = true,
-		.help = "total per call, the order of the rows"),
-	[GPU] = TABLE_COLUMN(
-		"gpu_self_ns", "Self GPU", TABLE_TIME, .help = "launched by it directly"),
-	[GPU_AVG] = TABLE_COLUMN("gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME, .is_minor = true,
-		.help = "self GPU time per call"),
-	[CPU] = TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME,
-		.help = "without operators inside it", TABLE_MEMBER(row, self.sum)),
-	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(row, self.nr)),
-	[AVG] = TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME, .is_minor = true),
-	[MAX] = TABLE_COLUMN(
+	TABLE_COLUMN("share_pct", "% of GPU time", TABLE_PERCENT,
+		.help = "self GPU time, else self CPU time, of that of all operators",
+		TABLE_SHARE_OF_STATE(row, time_ns, operator_types_view, total_ns)),
+	TABLE_COLUMN("total_ns", "Total", TABLE_TIME, .is_wide_only = true,
+		.help = "self GPU time, else self CPU time", TABLE_MEMBER(row, time_ns)),
+	TABLE_COLUMN("time_avg_ns", "Avg", TABLE_MEAN_TIME, .is_wide_only = true,
+		.help = "total per call, the order of the rows", TABLE_MEAN(row, time_ns, self.nr)),
+	TABLE_COLUMN("gpu_self_ns", "Self GPU", TABLE_TIME, .help = "launched by it directly",
+		TABLE_WIDE_UNLESS(operator_types_view, has_gpu), TABLE_MEMBER(row, gpu_ns)),
+	TABLE_COLUMN("gpu_avg_ns", "GPU avg", TABLE_MEAN_TIME, .is_minor = true,
+		.help = "self GPU time per call", TABLE_WIDE_UNLESS(operator_types_view, has_gpu),
+		TABLE_MEAN(row, gpu_ns, self.nr)),
+	TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME, .help = "without operators inside it",
+		TABLE_MEMBER(row, self.sum)),
+	TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(row, self.nr)),
+	TABLE_COLUMN(
+		"avg_ns", "CPU avg", TABLE_MEAN_TIME, .is_minor = true, TABLE_MEMBER(row, avg_ns)),
+	TABLE_COLUMN(
 		"max_ns", "CPU max", TABLE_TIME, .is_wide_only = true, TABLE_MEMBER(row, self.max)),
-	[MIN] = TABLE_COLUMN(
+	TABLE_COLUMN(
 		"min_ns", "CPU min", TABLE_TIME, .is_wide_only = true, TABLE_MEMBER(row, self.min)),
-	[WORKS] = TABLE_COLUMN("gpu_activities", "GPU activities", TABLE_COUNT, .is_minor = true,
-		.help = "GPU activities launched"),
-	[SINGLES] =
-		TABLE_COLUMN("operators", "Operators", TABLE_COUNT, .help = "different operators"),
-	[SIDE] = TABLE_COLUMN("side", "On", TABLE_TEXT,
-		.help = "Device: it launches GPU activities; Host: it launches none"),
-	[TYPE] = TABLE_COLUMN("type", "Type", TABLE_NAME, .is_name = true, .is_minor = true,
+	TABLE_COLUMN("gpu_activities", "GPU activities", TABLE_COUNT, .is_minor = true,
+		.help = "GPU activities launched", TABLE_WIDE_UNLESS(operator_types_view, has_gpu),
+		TABLE_IF_STATE(row, nr_activities, operator_types_view, has_gpu)),
+	TABLE_COLUMN("operators", "Operators", TABLE_COUNT, .help = "different operators",
+		TABLE_NONZERO(row, nr_singles)),
+	TABLE_COLUMN("side", "On", TABLE_TEXT,
+		.help = "Device: it launches GPU activities; Host: it launches none",
+		TABLE_NAMED(row, has_launched, sides), TABLE_WHOLE(row, key.is_single)),
+	TABLE_COLUMN("type", "Type", TABLE_NAME, .is_name = true, .is_minor = true,
 		TABLE_MEMBER(row, type)),
-	[NAME] = TABLE_COLUMN("name", "Operator", TABLE_NAME, .is_wide_only = true),
-	[FULL_NAME] = TABLE_COLUMN("full_name", "Full name", TABLE_NAME, .is_name = true,
+	TABLE_COLUMN("name", "Operator", TABLE_NAME, .is_wide_only = true,
+		TABLE_IF(row, key.name, key.is_single)),
+	TABLE_COLUMN("full_name", "Full name", TABLE_NAME, .is_name = true,
 		.help = "the modules around it, from the outermost on (GPROF_PYTHON=modules), and "
-			"its name"),
-	[SHAPE] = TABLE_COLUMN("shapes", "Inputs", TABLE_NAME, .is_major = true),
+			"its name",
+		TABLE_IF(row, key.full_name, key.is_single)),
+	TABLE_COLUMN(
+		"shapes", "Inputs", TABLE_NAME, .is_major = true, TABLE_NONZERO(row, key.shape)),
 };
 
 static void choose_columns(
-	const struct operator_types_view *view, bool is_single, struct table_column *shown)
+	const struct operator_types_view *view, bool is_single, struct table *table)
 {
-	shown[GPU].is_wide_only = shown[GPU_AVG].is_wide_only = shown[WORKS].is_wide_only =
-		!view->has_gpu;
-	shown[SHARE].title = view->has_gpu ? "% of GPU time" : "% of self CPU time";
-	shown[SINGLES].is_wide_only = is_single;
-	shown[TYPE].is_minor = is_single; /* the full name ends in it */
-	shown[SIDE].is_wide_only = shown[FULL_NAME].is_wide_only = shown[SHAPE].is_wide_only =
-		!is_single;
+	struct table_column *shown = table->columns;
+
+	shown[table_find_column(table, "share")].title =
+		view->has_gpu ? "% of GPU time" : "% of self CPU time";
+	shown[table_find_column(table, "type")].is_minor = is_single; /* the full name ends in it */
+	table_set_wide(table, "operators", is_single);
+	table_set_wide(table, "side", !is_single);
+	table_set_wide(table, "full_name", !is_single);
+	table_set_wide(table, "shapes", !is_single);
 }
 
 static void add_rows(struct operator_types_view *view, bool is_single, struct table *table)
 {
-	double total_ns = 0;
 	struct row *row;
 
-	choose_columns(view, is_single, table->columns);
+	choose_columns(view, is_single, table);
+	view->total_ns = 0;
 	for (row = view->rows; row; row = row->hh.next) {
-		total_ns += row->key.is_single ? 0 : (double)time_of(view, row);
+		finish(view, row);
+		view->total_ns += row->key.is_single ? 0 : (double)row->time_ns;
 	}
 	for (row = view->rows; row; row = row->hh.next) {
 		if (is_single == (row->key.is_single != 0)) {
-			fill(view, row, total_ns, table_add(table, row));
+			table_add(table, row);
 		}
 	}
 	if (view->lacks_gpu_times && view->has_gpu) {

@@ -25,6 +25,7 @@ struct python_view {
 	struct view_input input;
 	struct row *rows;
 	uint64_t nr_ops, nr_taken;
+	double self_ns, gpu_ns; /* of all rows */
 	bool has_gpu;
 };
 
@@ -83,55 +84,41 @@ static void on_gpu_call(void *context, const struct op_gpu_call *call, const str
 
 /* ---- the table ---- */
 
-enum column { SHARE, SELF, OPS, GPU_SHARE, GPU, LAUNCHES, OP, STACK };
-
 static const struct table_column columns[] = {
-	[SHARE] = TABLE_COLUMN("share_pct", "% of self CPU time", TABLE_PERCENT),
-	[SELF] = TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME,
-		.help = "without operators inside them", TABLE_MEMBER(row, self_ns)),
-	[OPS] = TABLE_COLUMN("ops", "Operators", TABLE_COUNT,
-		.help = "operators with a sampled stack", TABLE_MEMBER(row, nr_ops)),
-	[GPU_SHARE] = TABLE_COLUMN("gpu_share_pct", "% of GPU time", TABLE_PERCENT),
-	[GPU] = TABLE_COLUMN(
-		"gpu_ns", "GPU", TABLE_TIME, .help = "GPU activities that they launched"),
-	[LAUNCHES] = TABLE_COLUMN("launches", "Launches", TABLE_COUNT,
-		.help = "launches with a sampled stack", TABLE_MEMBER(row, nr_launches)),
-	[OP] = TABLE_COLUMN("op", "Operator", TABLE_NAME, .help = "operator with this stack"),
-	[STACK] = TABLE_COLUMN("stack", "Called from", TABLE_NAME, .is_name = true,
+	TABLE_COLUMN("share_pct", "% of self CPU time", TABLE_PERCENT,
+		TABLE_SHARE_OF_STATE(row, self_ns, python_view, self_ns)),
+	TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME, .help = "without operators inside them",
+		TABLE_MEMBER(row, self_ns)),
+	TABLE_COLUMN("ops", "Operators", TABLE_COUNT, .help = "operators with a sampled stack",
+		TABLE_MEMBER(row, nr_ops)),
+	TABLE_COLUMN("gpu_share_pct", "% of GPU time", TABLE_PERCENT,
+		TABLE_WIDE_UNLESS(python_view, has_gpu),
+		TABLE_SHARE_OF_STATE(row, gpu_ns, python_view, gpu_ns)),
+	TABLE_COLUMN("gpu_ns", "GPU", TABLE_TIME, .help = "GPU activities that they launched",
+		TABLE_WIDE_UNLESS(python_view, has_gpu),
+		TABLE_IF_STATE(row, gpu_ns, python_view, has_gpu)),
+	TABLE_COLUMN("launches", "Launches", TABLE_COUNT, .help = "launches with a sampled stack",
+		TABLE_MEMBER(row, nr_launches)),
+	TABLE_COLUMN("op", "Operator", TABLE_NAME, .help = "operator with this stack",
+		TABLE_WIDE_UNLESS(python_view, input.is_detailed), TABLE_NONZERO(row, key.op)),
+	TABLE_COLUMN("stack", "Called from", TABLE_NAME, .is_name = true,
 		.help = "Python stack, innermost function first", TABLE_MEMBER(row, key.stack)),
 };
-
-static void choose_columns(const struct python_view *view, struct table_column *shown)
-{
-	shown[GPU_SHARE].is_wide_only = shown[GPU].is_wide_only = !view->has_gpu;
-	shown[OP].is_wide_only = !view->input.is_detailed;
-}
 
 static void fill_table(void *state, struct table *table)
 {
 	struct python_view *view = state;
-	double self_ns = 0, gpu_ns = 0;
-	struct row *row;
+	const struct row *row;
 
-	choose_columns(view, table->columns);
 	for (row = view->rows; row; row = row->hh.next) {
-		self_ns += (double)row->self_ns;
-		gpu_ns += (double)row->gpu_ns;
+		view->self_ns += (double)row->self_ns;
+		view->gpu_ns += (double)row->gpu_ns;
 	}
 	for (row = view->rows; row; row = row->hh.next) {
-		struct table_cell *cells = table_add(table, row);
-
-		table_set_share(&cells[SHARE], (double)row->self_ns, self_ns);
-		if (view->has_gpu) {
-			table_set_share(&cells[GPU_SHARE], (double)row->gpu_ns, gpu_ns);
-			table_set_integer(&cells[GPU], row->gpu_ns);
-		}
-		if (row->key.op) {
-			table_set_integer(&cells[OP], row->key.op);
-		}
+		table_add(table, row);
 	}
 	view_note_stacks(table, &view->input, view->nr_taken, view->nr_ops);
-	table_sort(table, gpu_ns > self_ns ? "gpu" : "self");
+	table_sort(table, view->gpu_ns > view->self_ns ? "gpu" : "self");
 }
 
 static void fini(void *state)
@@ -228,30 +215,22 @@ static void on_stacked_replay(void *context, const struct op *op)
 	}
 }
 
-enum stacks_column {
-	STACKS_CALLS,
-	STACKS_SELF,
-	STACKS_TOTAL,
-	STACKS_GPU_SELF,
-	STACKS_GPU_TOTAL,
-	STACKS_NAME,
-	STACKS_STACK
-};
-
 static const struct table_column stacks_columns[] = {
-	[STACKS_CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT,
-		.help = "calls with a sampled stack", TABLE_MEMBER(stacks_row, calls)),
-	[STACKS_SELF] = TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME,
-		.help = "without operators inside it", TABLE_MEMBER(stacks_row, self_ns)),
-	[STACKS_TOTAL] = TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME,
-		.help = "with operators inside it", TABLE_MEMBER(stacks_row, total_ns)),
-	[STACKS_GPU_SELF] = TABLE_COLUMN(
-		"gpu_self_ns", "Self GPU", TABLE_TIME, .help = "launched by it directly"),
-	[STACKS_GPU_TOTAL] = TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME,
-		.help = "launched by it and by operators inside it"),
-	[STACKS_NAME] =
-		TABLE_COLUMN("name", "Operator", TABLE_NAME, TABLE_MEMBER(stacks_row, key.name)),
-	[STACKS_STACK] = TABLE_COLUMN("stack", "Called from", TABLE_NAME, .is_major = true,
+	TABLE_COLUMN("calls", "Calls", TABLE_COUNT, .help = "calls with a sampled stack",
+		TABLE_MEMBER(stacks_row, calls)),
+	TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME, .help = "without operators inside it",
+		TABLE_MEMBER(stacks_row, self_ns)),
+	TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME, .help = "with operators inside it",
+		TABLE_MEMBER(stacks_row, total_ns)),
+	TABLE_COLUMN("gpu_self_ns", "Self GPU", TABLE_TIME, .help = "launched by it directly",
+		TABLE_WIDE_UNLESS(stacks_view, has_gpu),
+		TABLE_IF_STATE(stacks_row, gpu_self_ns, stacks_view, has_gpu)),
+	TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME,
+		.help = "launched by it and by operators inside it",
+		TABLE_WIDE_UNLESS(stacks_view, has_gpu),
+		TABLE_IF_STATE(stacks_row, gpu_total_ns, stacks_view, has_gpu)),
+	TABLE_COLUMN("name", "Operator", TABLE_NAME, TABLE_MEMBER(stacks_row, key.name)),
+	TABLE_COLUMN("stack", "Called from", TABLE_NAME, .is_major = true,
 		.help = "Python stack, innermost function first",
 		TABLE_MEMBER(stacks_row, key.stack)),
 };
@@ -260,15 +239,8 @@ static void fill_stacks(void *state, struct table *table)
 {
 	struct stacks_view *view = state;
 
-	table->columns[STACKS_GPU_SELF].is_wide_only =
-		table->columns[STACKS_GPU_TOTAL].is_wide_only = !view->has_gpu;
-	for (struct stacks_row *row = view->rows; row; row = row->hh.next) {
-		struct table_cell *cells = table_add(table, row);
-
-		if (view->has_gpu) {
-			table_set_integer(&cells[STACKS_GPU_SELF], row->gpu_self_ns);
-			table_set_integer(&cells[STACKS_GPU_TOTAL], row->gpu_total_ns);
-		}
+	for (const struct stacks_row *row = view->rows; row; row = row->hh.next) {
+		table_add(table, row);
 	}
 	view_note_stacks(table, &view->input, view->nr_taken, view->nr_ops);
 	table_sort(table, "self");
