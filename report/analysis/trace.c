@@ -7,6 +7,7 @@
  */
 #include "report/analysis/trace.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,8 @@
 #include "report/model/api.h"
 #include "report/model/time_axis.h"
 #include "report/model/activity.h"
+#include "report/model/copy_kind.h"
+#include "report/util/rate.h"
 
 uint64_t trace_time(const struct trace *trace, uint64_t ns)
 {
@@ -140,41 +143,101 @@ uint32_t trace_name(const struct trace *trace, const struct trace_event *event)
 	return activity_name(process, event->table, event->shape, event->copy, event->shape);
 }
 
-struct model_shape trace_shape(const struct trace *trace, const struct trace_event *event)
+static void set_place(struct trace_row *row)
 {
-	const struct process *process = trace->processes[event->process];
-	const struct model_shape *shape = NULL;
+	const struct model_place place = process_place(row->process, row->event.place);
 
-	if (event->table == GPROF_TABLE_kernel) {
-		shape = idmap_get(&process->shapes, event->shape);
+	if (place.device != UINT32_MAX) {
+		row->device = place.device;
+		row->context = place.context;
+		row->stream = place.stream;
 	}
-	return shape ? *shape : (struct model_shape){0};
 }
 
-struct model_place trace_place(const struct trace *trace, const struct trace_event *event)
+static void set_shape(struct trace_row *row)
 {
-	return process_place(trace->processes[event->process], event->place);
-}
+	const struct model_shape *shape =
+		row->event.table == GPROF_TABLE_kernel
+			? idmap_get(&row->process->shapes, row->event.shape)
+			: NULL;
 
-bool trace_has_result(const struct trace *trace, const struct trace_event *event)
-{
-	return event->result >= 0 && !trace->processes[event->process]->stream->is_bare;
-}
-
-bool trace_has_static(const struct trace *trace, const struct trace_event *event)
-{
-	return !trace->processes[event->process]->stream->is_bare;
-}
-
-bool trace_queue(const struct trace_event *event, uint64_t *begin_ns, uint64_t *dur_ns)
-{
-	*begin_ns = event->api_begin_ns + event->api_dur_ns;
-	*dur_ns = 0;
-	if (!event->has_call || !event->is_timed || event->begin_ns <= *begin_ns) {
-		return false;
+	if (!shape || !shape->grid[0]) {
+		return;
 	}
-	*dur_ns = event->begin_ns - *begin_ns;
-	return true;
+	for (int k = 0; k < 3; k++) {
+		row->grid[k] = shape->grid[k];
+		row->block[k] = shape->block[k];
+	}
+	row->registers = shape->registers;
+	row->dynamic_bytes = shape->dynamic_shared_bytes;
+	if (!row->process->stream->is_bare) {
+		row->static_bytes = shape->static_shared_bytes;
+	}
+}
+
+static void set_copy(struct trace_row *row)
+{
+	const struct trace_event *event = &row->event;
+
+	if (!gprof_table_is(event->table, GPROF_IS_COPYING)) {
+		return;
+	}
+	row->bytes = event->bytes;
+	if (event->is_timed && event->dur_ns) {
+		row->bytes_per_s = rate_of((double)event->bytes, event->dur_ns);
+	}
+	if (event->table == GPROF_TABLE_memcpy) {
+		row->source = api_memory_name(copy_source_of(event->copy));
+	}
+	row->target = api_memory_name(copy_target_of(event->copy));
+	row->left = row->source ? row->source : row->target;
+}
+
+static void set_call(struct trace_row *row)
+{
+	const struct trace_event *event = &row->event;
+	const struct process *process = row->process;
+	const struct model_thread *thread = idmap_get(&process->threads, event->thread);
+	uint64_t end_ns = event->api_begin_ns + event->api_dur_ns;
+
+	if (!event->has_call) {
+		return;
+	}
+	row->call = event->call;
+	if (event->step && event->step <= process->nr_steps) {
+		row->step = process->steps[event->step - 1].step;
+	}
+	if (thread) {
+		row->tid = thread->tid;
+		row->thread_name = thread->name;
+	}
+	if (event->result >= 0 && !process->stream->is_bare) {
+		row->result = (uint64_t)event->result;
+	}
+	if (event->is_timed && event->begin_ns > end_ns) {
+		row->queue_ns = event->begin_ns - end_ns;
+	}
+}
+
+static struct trace_row make_row(const struct trace *trace, const struct trace_event *event)
+{
+	struct trace_row row;
+
+	memset(&row, 0xff, sizeof(row)); /* all is unknown */
+	row.trace = trace;
+	row.event = *event;
+	row.process = trace->processes[event->process];
+	row.bytes_per_s = NAN;
+	row.source = row.target = row.left = NULL;
+	if (event->is_timed) {
+		row.start_ns = event->begin_ns;
+		row.duration_ns = event->dur_ns;
+	}
+	set_place(&row);
+	set_shape(&row);
+	set_copy(&row);
+	set_call(&row);
+	return row;
 }
 
 /* ---- tables ---- */
@@ -183,15 +246,20 @@ struct rows {
 	struct trace *trace;
 	const struct table_column *columns;
 	unsigned int nr_columns;
-	void (*fill)(const struct trace *trace, const struct trace_event *event,
-		struct table_cell *cells);
 };
+
+static void fill(const struct rows *rows, const struct trace_event *event, struct table_cell *cells)
+{
+	struct trace_row row = make_row(rows->trace, event);
+
+	table_fill(rows->columns, rows->nr_columns, &row, cells);
+}
 
 static void fill_row(void *context, size_t row, struct table_cell *cells)
 {
 	const struct rows *rows = context;
 
-	rows->fill(rows->trace, external_sort_at(rows->trace->spool, row), cells);
+	fill(rows, external_sort_at(rows->trace->spool, row), cells);
 }
 
 /*
@@ -252,7 +320,7 @@ static struct external_sort *copy_events(const struct rows *rows, unsigned int c
 		struct trace_event *copy = external_sort_add(copies);
 		uint64_t order = copy->head.order, key = 0;
 
-		rows->fill(rows->trace, event, cells);
+		fill(rows, event, cells);
 		key = sort_value(&rows->columns[column], &cells[column]);
 		if (names) {
 			*(uint32_t *)idmap_put(names, (uint32_t)key) = (uint32_t)key;
@@ -303,14 +371,12 @@ static void destroy_rows(void *context)
 	free(rows);
 }
 
-void trace_fill(struct trace *trace, struct table *table,
-	void (*fill)(const struct trace *trace, const struct trace_event *event,
-		struct table_cell *cells))
+void trace_fill(struct trace *trace, struct table *table)
 {
 	struct table_source *source = mem_zeroed(1, sizeof(*source));
 	struct rows *rows = mem_zeroed(1, sizeof(*rows));
 
-	*rows = (struct rows){trace, table->columns, table->nr_columns, fill};
+	*rows = (struct rows){trace, table->columns, table->nr_columns};
 	*source = (struct table_source){
 		.context = rows, .row = fill_row, .sort = sort_rows, .destroy = destroy_rows};
 	external_sort_finish(trace->spool);
@@ -319,14 +385,12 @@ void trace_fill(struct trace *trace, struct table *table,
 	view_note_clock(table, trace->processes, trace->nr_processes);
 }
 
-struct table *trace_table(struct trace *trace, const char *key, const char *title,
-	const struct table_column *columns, unsigned int nr_columns,
-	void (*fill)(const struct trace *trace, const struct trace_event *event,
-		struct table_cell *cells))
+struct table *trace_table(
+	struct trace *trace, const struct table_column *columns, unsigned int nr_columns)
 {
-	struct table *table = table_create(key, title, columns, nr_columns);
+	struct table *table = table_create("rows", "", columns, nr_columns);
 
-	trace_fill(trace, table, fill);
+	trace_fill(trace, table);
 	return table;
 }
 

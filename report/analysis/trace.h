@@ -45,7 +45,7 @@ struct trace {
 	uint32_t place;		 /* of it */
 	struct external_sort *spool;
 	uint64_t nr_untimed, nr_without_call;
-	const void *hint; /* the caller's, for `fill` */
+	const void *hint; /* the caller's, for functions of columns */
 };
 
 struct trace *trace_create(const struct view_input *input, enum trace_order order);
@@ -73,33 +73,46 @@ uint64_t trace_time(const struct trace *trace, uint64_t ns);
  */
 uint32_t trace_name(const struct trace *trace, const struct trace_event *event);
 
-/* Its kernel's shape; all 0 for what is none or not known. */
-struct model_shape trace_shape(const struct trace *trace, const struct trace_event *event);
-struct model_place trace_place(const struct trace *trace, const struct trace_event *event);
-
-/* Is its result known? CUDA's results are not negative; other formats than ours do not have them.
+/*
+ * An event as columns show it: all ones, NAN and NULL are unknown. Of a call without a record, only
+ * what belongs to the call is known.
  */
-bool trace_has_result(const struct trace *trace, const struct trace_event *event);
+struct trace_row {
+	const struct trace *trace; /* the first member: see TRACE_SET */
+	struct trace_event event;
+	const struct process *process;
+	uint64_t start_ns, duration_ns, queue_ns; /* queue: from the end of the call to the start */
+	uint64_t device, context, stream;
+	uint64_t grid[3], block[3], registers, dynamic_bytes;
+	uint64_t static_bytes; /* unknown where it is not separate: dynamic_bytes is of both then */
+	/* Of copies and memsets; a memset has a target and no source. */
+	uint64_t bytes;
+	double bytes_per_s;
+	const char *source, *target;
+	const char *left; /* nvprof and nsys show the memory of a memset on the left */
+	/* Of the call. Other formats than ours do not have results. */
+	uint64_t step, tid, result;
+	uint32_t call, thread_name;
+};
 
-/* Is static shared memory separate? Else dynamic_shared_bytes of the shape is of both. */
-bool trace_has_static(const struct trace *trace, const struct trace_event *event);
-
-/* From the end of the call to the begin of the record; false if there is no such time. */
-bool trace_queue(const struct trace_event *event, uint64_t *begin_ns, uint64_t *dur_ns);
+/* A function sets the cell; it gets the row. */
+#define TRACE_SET(function)  TABLE_SET(trace_row, trace, function)
+#define TRACE_MEMBER(member) TABLE_MEMBER(trace_row, member)
+#define TRACE_RANK_PID_COLUMNS                                                                  \
+	TABLE_COLUMN(                                                                           \
+		"rank", "Rank", TABLE_ID, .is_wide_only = true, VIEW_RANK(trace_row, process)), \
+		TABLE_COLUMN("pid", "PID", TABLE_ID, .is_wide_only = true,                      \
+			VIEW_PID(trace_row, process))
 
 /*
  * The events become the rows of a table that has none yet; the trace is the table's own from now
- * on. `fill` gets the cells of a row, all unknown.
+ * on. The sources of the columns are members of struct trace_row.
  */
-void trace_fill(struct trace *trace, struct table *table,
-	void (*fill)(const struct trace *trace, const struct trace_event *event,
-		struct table_cell *cells));
+void trace_fill(struct trace *trace, struct table *table);
 
-/* The same with a new table. */
-struct table *trace_table(struct trace *trace, const char *key, const char *title,
-	const struct table_column *columns, unsigned int nr_columns,
-	void (*fill)(const struct trace *trace, const struct trace_event *event,
-		struct table_cell *cells));
+/* The same with a new table, of one of the styles. */
+struct table *trace_table(
+	struct trace *trace, const struct table_column *columns, unsigned int nr_columns);
 
 /* The state of a view that is such a table: its `begin` and `fini`, and the trace for its `fill`.
  */

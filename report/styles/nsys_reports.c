@@ -333,19 +333,19 @@ void nsys_set_kernel(
 	nsys_set_name(cell, nsys_kernel_name(trace->hint, trace_name(trace, event)));
 }
 
-void nsys_set_device(
-	struct table_cell *cell, const struct process *process, const struct model_place *place)
+void nsys_set_device(const void *row, struct table_cell *cell)
 {
+	const struct trace_row *of = row;
 	struct buf text = {0};
 	size_t nr_bytes;
 	const char *bytes;
 
-	if (place->device == UINT32_MAX) {
+	if (of->device == UINT64_MAX) {
 		return; /* not known */
 	}
-	bytes = string_pool_text(process_device_name(process, place->device), &nr_bytes);
+	bytes = string_pool_text(process_device_name(of->process, (uint32_t)of->device), &nr_bytes);
 	buf_add(&text, bytes, nr_bytes);
-	buf_printf(&text, " (%u)", place->device);
+	buf_printf(&text, " (%u)", (unsigned int)of->device);
 	table_set_text(cell, text.bytes, text.nr_bytes);
 	buf_fini(&text);
 }

@@ -57,9 +57,8 @@ void nsys_set_name(struct table_cell *cell, uint32_t name);
 /* Returns "[CUDA memcpy Host-to-Device]", of string_pool.h. */
 uint32_t nsys_operation(uint32_t copy);
 
-/* Sets a cell to the device of a place, "name (0)". */
-void nsys_set_device(
-	struct table_cell *cell, const struct process *process, const struct model_place *place);
+/* Sets a cell to the device of a struct trace_row, "name (0)". */
+void nsys_set_device(const void *row, struct table_cell *cell);
 
 /* PID and TID of a thread of the stream; UINT32_MAX unknown. */
 struct nsys_thread {

@@ -21,24 +21,9 @@ struct table *nvprof_csv_gpu(struct trace *trace);
 struct table *nvprof_csv_calls(struct trace *trace);
 void nvprof_csv_print(const struct table *table, struct buf *out);
 
-/*
- * Both formats show an event by these. Its name, of string_pool.h: "[CUDA memcpy HtoD]" or the
- * kernel's.
- */
-uint32_t nvprof_name(const struct trace *trace, const struct trace_event *event);
-bool nvprof_is_copy(const struct trace_event *event); /* or a set */
-
-/* The memory that a copy is from and to; NULL for none. A set's memory stands on the left. */
-const char *nvprof_source(const struct trace_event *event);
-const char *nvprof_target(const struct trace_event *event);
-
-/* Bytes per second, if they are known; and the device, "name (0)". */
-bool nvprof_has_rate(const struct trace_event *event);
-double nvprof_rate(const struct trace_event *event);
-void nvprof_set_device(const struct trace *trace, const struct trace_event *event,
-	const struct model_place *place, struct table_cell *cell);
-
-/* Sets a cell to the text of a number that is a name. */
-void nvprof_set_number(struct table_cell *cell, uint32_t number);
+/* Columns of both formats set cells by these: the name of a struct trace_row ... */
+void nvprof_set_name(const void *row, struct table_cell *cell);
+/* ... and the text of a number, a uint64_t. */
+void nvprof_set_number(const void *number, struct table_cell *cell);
 
 #endif

@@ -11,81 +11,6 @@
 
 #define MAX_COLUMNS 20u
 
-enum {
-	C_START,
-	C_DURATION,
-	C_GRID,
-	C_BLOCK = C_GRID + 3,
-	C_REGISTERS = C_BLOCK + 3,
-	C_STATIC,
-	C_DYNAMIC,
-	C_SIZE,
-	C_RATE,
-	C_SOURCE,
-	C_TARGET,
-	C_DEVICE,
-	C_CONTEXT,
-	C_STREAM,
-	C_NAME,
-	C_CORRELATION,
-	NR_C,
-};
-
-static void fill_csv(
-	const struct trace *trace, const struct trace_event *event, struct table_cell *cells)
-{
-	const struct model_shape shape = trace_shape(trace, event);
-	const struct model_place place = trace_place(trace, event);
-
-	if (event->is_timed) {
-		table_set_integer(&cells[C_START], event->begin_ns);
-		table_set_integer(&cells[C_DURATION], event->dur_ns);
-	}
-	for (int k = 0; k < 3 && shape.grid[0]; k++) {
-		table_set_integer(&cells[C_GRID + k], shape.grid[k]);
-		table_set_integer(&cells[C_BLOCK + k], shape.block[k]);
-	}
-	if (shape.grid[0]) {
-		table_set_integer(&cells[C_REGISTERS], shape.registers);
-		if (trace_has_static(trace, event)) {
-			table_set_integer(&cells[C_STATIC], shape.static_shared_bytes);
-		}
-		table_set_integer(&cells[C_DYNAMIC], shape.dynamic_shared_bytes);
-	}
-	if (nvprof_is_copy(event)) {
-		table_set_integer(&cells[C_SIZE], event->bytes);
-		table_set_string(&cells[C_SOURCE], nvprof_source(event));
-	}
-	if (nvprof_has_rate(event)) {
-		table_set_number(&cells[C_RATE], nvprof_rate(event));
-	}
-	if (nvprof_target(event)) {
-		table_set_string(&cells[C_TARGET], nvprof_target(event));
-	}
-	if (place.device != UINT32_MAX) {
-		nvprof_set_device(trace, event, &place, &cells[C_DEVICE]);
-		nvprof_set_number(&cells[C_CONTEXT], place.context);
-		nvprof_set_number(&cells[C_STREAM], place.stream);
-	}
-	table_set_integer(&cells[C_NAME], nvprof_name(trace, event));
-	table_set_integer(&cells[C_CORRELATION], event->correlation);
-}
-
-static const struct table_column call_columns[] = {
-	TABLE_COLUMN("start_ns", "Start", TABLE_TIME, TABLE_MEMBER(trace_event, api_begin_ns)),
-	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME, TABLE_MEMBER(trace_event, api_dur_ns)),
-	TABLE_COLUMN("name", "Name", TABLE_NAME, TABLE_MEMBER(trace_event, call)),
-	TABLE_COLUMN(
-		"correlation", "Correlation_ID", TABLE_ID, TABLE_MEMBER(trace_event, correlation)),
-};
-
-static void fill_call_csv(
-	const struct trace *trace, const struct trace_event *event, struct table_cell *cells)
-{
-	(void)trace;
-	TABLE_FILL(call_columns, event, cells);
-}
-
 struct unit {
 	const char *name;
 	double factor;
@@ -179,34 +104,47 @@ void nvprof_csv_print(const struct table *table, struct buf *out)
 
 struct table *nvprof_csv_gpu(struct trace *trace)
 {
-	static const struct table_column numbers[NR_C] = {
-		[C_START] = TABLE_COLUMN("start_ns", "Start", TABLE_TIME),
-		[C_DURATION] = TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
-		[C_GRID] = TABLE_COLUMN("grid_x", "Grid X", TABLE_ID),
-		TABLE_COLUMN("grid_y", "Grid Y", TABLE_ID),
-		TABLE_COLUMN("grid_z", "Grid Z", TABLE_ID),
-		[C_BLOCK] = TABLE_COLUMN("block_x", "Block X", TABLE_ID),
-		TABLE_COLUMN("block_y", "Block Y", TABLE_ID),
-		TABLE_COLUMN("block_z", "Block Z", TABLE_ID),
-		[C_REGISTERS] = TABLE_COLUMN("registers", "Registers Per Thread", TABLE_ID),
-		[C_STATIC] = TABLE_COLUMN("static_bytes", "Static SMem", TABLE_SIZE),
-		[C_DYNAMIC] = TABLE_COLUMN("dynamic_bytes", "Dynamic SMem", TABLE_SIZE),
-		[C_SIZE] = TABLE_COLUMN("bytes", "Size", TABLE_SIZE),
-		[C_RATE] = TABLE_COLUMN("rate", "Throughput", TABLE_RATE),
-		[C_SOURCE] = TABLE_COLUMN("source", "SrcMemType", TABLE_TEXT),
-		[C_TARGET] = TABLE_COLUMN("target", "DstMemType", TABLE_TEXT),
-		[C_DEVICE] = TABLE_COLUMN("device", "Device", TABLE_TEXT),
-		[C_CONTEXT] = TABLE_COLUMN("context", "Context", TABLE_TEXT),
-		[C_STREAM] = TABLE_COLUMN("stream", "Stream", TABLE_TEXT),
-		[C_NAME] = TABLE_COLUMN("name", "Name", TABLE_NAME),
-		[C_CORRELATION] = TABLE_COLUMN("correlation", "Correlation_ID", TABLE_ID),
+	static const struct table_column columns[] = {
+		TABLE_COLUMN("start_ns", "Start", TABLE_TIME, TRACE_MEMBER(start_ns)),
+		TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME, TRACE_MEMBER(duration_ns)),
+		TABLE_COLUMN("grid_x", "Grid X", TABLE_ID, TRACE_MEMBER(grid[0])),
+		TABLE_COLUMN("grid_y", "Grid Y", TABLE_ID, TRACE_MEMBER(grid[1])),
+		TABLE_COLUMN("grid_z", "Grid Z", TABLE_ID, TRACE_MEMBER(grid[2])),
+		TABLE_COLUMN("block_x", "Block X", TABLE_ID, TRACE_MEMBER(block[0])),
+		TABLE_COLUMN("block_y", "Block Y", TABLE_ID, TRACE_MEMBER(block[1])),
+		TABLE_COLUMN("block_z", "Block Z", TABLE_ID, TRACE_MEMBER(block[2])),
+		TABLE_COLUMN(
+			"registers", "Registers Per Thread", TABLE_ID, TRACE_MEMBER(registers)),
+		TABLE_COLUMN("static_bytes", "Static SMem", TABLE_SIZE, TRACE_MEMBER(static_bytes)),
+		TABLE_COLUMN(
+			"dynamic_bytes", "Dynamic SMem", TABLE_SIZE, TRACE_MEMBER(dynamic_bytes)),
+		TABLE_COLUMN("bytes", "Size", TABLE_SIZE, TRACE_MEMBER(bytes)),
+		TABLE_COLUMN("rate", "Throughput", TABLE_RATE, TRACE_MEMBER(bytes_per_s)),
+		TABLE_COLUMN("source", "SrcMemType", TABLE_TEXT, TRACE_MEMBER(left)),
+		TABLE_COLUMN(
+			"target", "DstMemType", TABLE_TEXT, TABLE_IF(trace_row, target, source)),
+		TABLE_COLUMN("device", "Device", TABLE_TEXT, TRACE_SET(nsys_set_device)),
+		TABLE_COLUMN("context", "Context", TABLE_TEXT,
+			TABLE_SET(trace_row, context, nvprof_set_number)),
+		TABLE_COLUMN("stream", "Stream", TABLE_TEXT,
+			TABLE_SET(trace_row, stream, nvprof_set_number)),
+		TABLE_COLUMN("name", "Name", TABLE_NAME, TRACE_SET(nvprof_set_name)),
+		TABLE_COLUMN(
+			"correlation", "Correlation_ID", TABLE_ID, TRACE_MEMBER(event.correlation)),
 	};
 
-	return trace_table(trace, "rows", "", numbers, NR_C, fill_csv);
+	return trace_table(trace, columns, sizeof(columns) / sizeof(columns[0]));
 }
 
 struct table *nvprof_csv_calls(struct trace *trace)
 {
-	return trace_table(trace, "rows", "", call_columns,
-		sizeof(call_columns) / sizeof(call_columns[0]), fill_call_csv);
+	static const struct table_column columns[] = {
+		TABLE_COLUMN("start_ns", "Start", TABLE_TIME, TRACE_MEMBER(event.api_begin_ns)),
+		TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME, TRACE_MEMBER(event.api_dur_ns)),
+		TABLE_COLUMN("name", "Name", TABLE_NAME, TRACE_MEMBER(call)),
+		TABLE_COLUMN(
+			"correlation", "Correlation_ID", TABLE_ID, TRACE_MEMBER(event.correlation)),
+	};
+
+	return trace_table(trace, columns, sizeof(columns) / sizeof(columns[0]));
 }

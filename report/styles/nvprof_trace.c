@@ -6,6 +6,7 @@
  * read.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,111 +18,58 @@
 #include "report/table/print.h"
 #include "report/util/text.h"
 #include "report/analysis/trace.h"
-#include "report/util/rate.h"
 
 #define MAX_COLUMNS 20u
 
 /* ---- what both formats have ---- */
 
-uint32_t nvprof_name(const struct trace *trace, const struct trace_event *event)
+/* "[CUDA memcpy HtoD]" or the kernel's name, of string_pool.h. */
+static uint32_t name_of(const struct trace_row *row)
 {
 	char text[64];
 	int length;
 
-	if (event->table == GPROF_TABLE_memset) {
-		length = snprintf(text, sizeof(text), "[CUDA memset]");
-	} else if (event->table == GPROF_TABLE_memcpy) {
-		length = snprintf(text, sizeof(text), "[CUDA memcpy %s]",
-			api_copy_name(copy_kind_of(event->copy)));
-	} else {
-		return trace_name(trace, event);
+	if (!row->target) {
+		return trace_name(row->trace, &row->event);
 	}
+	length = row->source ? snprintf(text, sizeof(text), "[CUDA memcpy %s]",
+				       api_copy_name(copy_kind_of(row->event.copy)))
+			     : snprintf(text, sizeof(text), "[CUDA memset]");
 	return string_pool_intern(text, (size_t)length);
 }
 
-bool nvprof_is_copy(const struct trace_event *event)
+void nvprof_set_name(const void *row, struct table_cell *cell)
 {
-	return gprof_table_is(event->table, GPROF_IS_COPYING);
+	table_set_integer(cell, name_of(row));
 }
 
-const char *nvprof_source(const struct trace_event *event)
+void nvprof_set_number(const void *number, struct table_cell *cell)
 {
-	uint32_t kind = event->copy;
+	uint64_t value = *(const uint64_t *)number;
+	char text[24];
 
-	if (!nvprof_is_copy(event)) {
-		return NULL;
+	if (value != UINT64_MAX) {
+		snprintf(text, sizeof(text), "%" PRIu64, value);
+		table_set_string(cell, text);
 	}
-	return api_memory_name(
-		event->table == GPROF_TABLE_memset ? copy_target_of(kind) : copy_source_of(kind));
 }
 
-const char *nvprof_target(const struct trace_event *event)
+/* ---- text: every cell is one, and a dash where it is unknown ---- */
+
+static void set_time(const void *ns, struct table_cell *cell)
 {
-	return event->table == GPROF_TABLE_memcpy ? api_memory_name(copy_target_of(event->copy))
-						  : NULL;
-}
-
-bool nvprof_has_rate(const struct trace_event *event)
-{
-	return nvprof_is_copy(event) && event->is_timed && event->dur_ns;
-}
-
-double nvprof_rate(const struct trace_event *event)
-{
-	return rate_of((double)event->bytes, event->dur_ns);
-}
-
-void nvprof_set_device(const struct trace *trace, const struct trace_event *event,
-	const struct model_place *place, struct table_cell *cell)
-{
-	const struct process *process = trace->processes[event->process];
-	struct buf text = {0};
-	size_t nr_bytes;
-	const char *bytes;
-
-	if (place->device == UINT32_MAX) {
-		table_set_string(cell, "-");
-		return;
-	}
-	bytes = string_pool_text(process_device_name(process, place->device), &nr_bytes);
-	buf_add(&text, bytes, nr_bytes);
-	buf_printf(&text, " (%u)", place->device);
-	table_set_text(cell, text.bytes, text.nr_bytes);
-	buf_fini(&text);
-}
-
-/* ---- text: every cell is one ---- */
-
-enum {
-	T_START,
-	T_DURATION,
-	T_GRID,
-	T_BLOCK,
-	T_REGISTERS,
-	T_STATIC,
-	T_DYNAMIC,
-	T_SIZE,
-	T_RATE,
-	T_SOURCE,
-	T_TARGET,
-	T_DEVICE,
-	T_CONTEXT,
-	T_STREAM,
-	T_NAME,
-	NR_T,
-};
-
-static void set_time(struct table_cell *cell, uint64_t ns)
-{
+	uint64_t value = *(const uint64_t *)ns;
 	struct buf text = {0};
 
-	table_add_auto_time(&text, (double)ns);
-	table_set_text(cell, text.bytes, text.nr_bytes);
-	buf_fini(&text);
+	if (value != UINT64_MAX) {
+		table_add_auto_time(&text, (double)value);
+		table_set_text(cell, text.bytes, text.nr_bytes);
+		buf_fini(&text);
+	}
 }
 
 /* Sets up to five digits and a unit, after that `per`. */
-static void set_size(struct table_cell *cell, double bytes, const char *per)
+static void set_bytes(double bytes, const char *per, struct table_cell *cell)
 {
 	static const char *const units[] = {"B", "KB", "MB", "GB"};
 	char text[64];
@@ -136,90 +84,69 @@ static void set_size(struct table_cell *cell, double bytes, const char *per)
 	table_set_string(cell, text);
 }
 
-static void set_extent(struct table_cell *cell, const uint32_t *extent)
+static void set_size(const void *bytes, struct table_cell *cell)
+{
+	uint64_t value = *(const uint64_t *)bytes;
+
+	if (value != UINT64_MAX) {
+		set_bytes((double)value, "", cell);
+	}
+}
+
+static void set_rate(const void *rate, struct table_cell *cell)
+{
+	double value = *(const double *)rate;
+
+	if (!isnan(value)) {
+		set_bytes(value, "/s", cell);
+	}
+}
+
+static void set_extent(const uint64_t *extent, struct table_cell *cell)
 {
 	char text[64];
 
-	snprintf(text, sizeof(text), "(%u %u %u)", extent[0], extent[1], extent[2]);
-	table_set_string(cell, text);
+	if (extent[0] != UINT64_MAX) {
+		snprintf(text, sizeof(text), "(%" PRIu64 " %" PRIu64 " %" PRIu64 ")", extent[0],
+			extent[1], extent[2]);
+		table_set_string(cell, text);
+	}
 }
 
-void nvprof_set_number(struct table_cell *cell, uint32_t number)
+static void set_grid(const void *row, struct table_cell *cell)
 {
-	char text[16];
+	set_extent(((const struct trace_row *)row)->grid, cell);
+}
 
-	snprintf(text, sizeof(text), "%u", number);
-	table_set_string(cell, text);
+static void set_block(const void *row, struct table_cell *cell)
+{
+	set_extent(((const struct trace_row *)row)->block, cell);
 }
 
 /* Sets "name [7]": kernels carry their correlation ID. */
-static void set_name(
-	const struct trace *trace, const struct trace_event *event, struct table_cell *cell)
+static void set_name(const void *row, struct table_cell *cell)
 {
+	const struct trace_row *of = row;
 	struct buf text = {0};
 	size_t nr_bytes;
-	const char *bytes = string_pool_shown(nvprof_name(trace, event), &nr_bytes);
+	const char *bytes = string_pool_shown(name_of(of), &nr_bytes);
 
 	buf_add(&text, bytes, nr_bytes);
-	if (!nvprof_is_copy(event)) {
-		buf_printf(&text, " [%" PRIu64 "]", event->correlation);
+	if (!of->target) {
+		buf_printf(&text, " [%" PRIu64 "]", of->event.correlation);
 	}
 	table_set_text(cell, text.bytes, text.nr_bytes);
 	buf_fini(&text);
 }
 
-/* A value that an event does not have is a dash. */
-static void fill_text(
-	const struct trace *trace, const struct trace_event *event, struct table_cell *cells)
-{
-	const struct model_shape shape = trace_shape(trace, event);
-	const struct model_place place = trace_place(trace, event);
-
-	for (int c = 0; c < T_NAME; c++) {
-		table_set_string(&cells[c], "-");
-	}
-	if (event->is_timed) {
-		set_time(&cells[T_START], event->begin_ns);
-		set_time(&cells[T_DURATION], event->dur_ns);
-	}
-	if (shape.grid[0]) {
-		set_extent(&cells[T_GRID], shape.grid);
-		set_extent(&cells[T_BLOCK], shape.block);
-		nvprof_set_number(&cells[T_REGISTERS], shape.registers);
-		if (trace_has_static(trace, event)) {
-			set_size(&cells[T_STATIC], shape.static_shared_bytes, "");
-		}
-		set_size(&cells[T_DYNAMIC], shape.dynamic_shared_bytes, "");
-	}
-	if (nvprof_is_copy(event)) {
-		set_size(&cells[T_SIZE], (double)event->bytes, "");
-		table_set_string(&cells[T_SOURCE], nvprof_source(event));
-		table_set_string(
-			&cells[T_TARGET], nvprof_target(event) ? nvprof_target(event) : "-");
-	}
-	if (nvprof_has_rate(event)) {
-		set_size(&cells[T_RATE], nvprof_rate(event), "/s");
-	}
-	nvprof_set_device(trace, event, &place, &cells[T_DEVICE]);
-	if (place.device != UINT32_MAX) {
-		nvprof_set_number(&cells[T_CONTEXT], place.context);
-		nvprof_set_number(&cells[T_STREAM], place.stream);
-	}
-	set_name(trace, event, &cells[T_NAME]);
-}
-
-enum { CALL_START, CALL_DURATION, CALL_NAME };
-
-static void fill_call_text(
-	const struct trace *trace, const struct trace_event *event, struct table_cell *cells)
+static size_t add_cell(
+	const struct table *table, const struct table_cell *cells, unsigned int c, struct buf *text)
 {
 	size_t nr_bytes;
-	const char *bytes = string_pool_shown(event->call, &nr_bytes);
+	const char *bytes = table_cell_text(&table->columns[c], &cells[c], &nr_bytes);
 
-	(void)trace;
-	set_time(&cells[CALL_START], event->api_begin_ns);
-	set_time(&cells[CALL_DURATION], event->api_dur_ns);
-	table_set_text(&cells[CALL_NAME], bytes, nr_bytes);
+	return cells[c].is_known ? text_add_shown(text, bytes, nr_bytes, 0)
+				 : text_add_shown(text, "-", 1, 0);
 }
 
 /* Adjusts all columns to the right but the last. */
@@ -231,7 +158,7 @@ static void print_row(const struct table *table, const struct table_cell *cells,
 		size_t width;
 
 		if (cells) {
-			width = text_add_shown(&text, cells[c].text, cells[c].nr_text, 0);
+			width = add_cell(table, cells, c, &text);
 		} else {
 			buf_text(&text, table->columns[c].title);
 			width = text.nr_bytes;
@@ -262,7 +189,7 @@ static void print_text(const struct table *table, struct buf *out)
 			size_t width;
 
 			text.nr_bytes = 0;
-			width = text_add_shown(&text, cells[c].text, cells[c].nr_text, 0);
+			width = add_cell(table, cells, c, &text);
 			widths[c] = width > widths[c] ? width : widths[c];
 		}
 	}
@@ -280,40 +207,50 @@ static void print_text(const struct table *table, struct buf *out)
 
 static struct table *make_gpu(void *view, bool is_csv)
 {
-	static const struct table_column texts[NR_T] = {
-		[T_START] = TABLE_COLUMN("start", "Start", TABLE_TEXT),
-		[T_DURATION] = TABLE_COLUMN("duration", "Duration", TABLE_TEXT),
-		[T_GRID] = TABLE_COLUMN("grid", "Grid Size", TABLE_TEXT),
-		[T_BLOCK] = TABLE_COLUMN("block", "Block Size", TABLE_TEXT),
-		[T_REGISTERS] = TABLE_COLUMN("registers", "Regs*", TABLE_TEXT),
-		[T_STATIC] = TABLE_COLUMN("static", "SSMem*", TABLE_TEXT),
-		[T_DYNAMIC] = TABLE_COLUMN("dynamic", "DSMem*", TABLE_TEXT),
-		[T_SIZE] = TABLE_COLUMN("size", "Size", TABLE_TEXT),
-		[T_RATE] = TABLE_COLUMN("rate", "Throughput", TABLE_TEXT),
-		[T_SOURCE] = TABLE_COLUMN("source", "SrcMemType", TABLE_TEXT),
-		[T_TARGET] = TABLE_COLUMN("target", "DstMemType", TABLE_TEXT),
-		[T_DEVICE] = TABLE_COLUMN("device", "Device", TABLE_TEXT),
-		[T_CONTEXT] = TABLE_COLUMN("context", "Context", TABLE_TEXT),
-		[T_STREAM] = TABLE_COLUMN("stream", "Stream", TABLE_TEXT),
-		[T_NAME] = TABLE_COLUMN("name", "Name", TABLE_TEXT),
+	static const struct table_column texts[] = {
+		TABLE_COLUMN(
+			"start", "Start", TABLE_TEXT, TABLE_SET(trace_row, start_ns, set_time)),
+		TABLE_COLUMN("duration", "Duration", TABLE_TEXT,
+			TABLE_SET(trace_row, duration_ns, set_time)),
+		TABLE_COLUMN("grid", "Grid Size", TABLE_TEXT, TRACE_SET(set_grid)),
+		TABLE_COLUMN("block", "Block Size", TABLE_TEXT, TRACE_SET(set_block)),
+		TABLE_COLUMN("registers", "Regs*", TABLE_TEXT,
+			TABLE_SET(trace_row, registers, nvprof_set_number)),
+		TABLE_COLUMN("static", "SSMem*", TABLE_TEXT,
+			TABLE_SET(trace_row, static_bytes, set_size)),
+		TABLE_COLUMN("dynamic", "DSMem*", TABLE_TEXT,
+			TABLE_SET(trace_row, dynamic_bytes, set_size)),
+		TABLE_COLUMN("size", "Size", TABLE_TEXT, TABLE_SET(trace_row, bytes, set_size)),
+		TABLE_COLUMN("rate", "Throughput", TABLE_TEXT,
+			TABLE_SET(trace_row, bytes_per_s, set_rate)),
+		TABLE_COLUMN("source", "SrcMemType", TABLE_TEXT, TRACE_MEMBER(left)),
+		TABLE_COLUMN(
+			"target", "DstMemType", TABLE_TEXT, TABLE_IF(trace_row, target, source)),
+		TABLE_COLUMN("device", "Device", TABLE_TEXT, TRACE_SET(nsys_set_device)),
+		TABLE_COLUMN("context", "Context", TABLE_TEXT,
+			TABLE_SET(trace_row, context, nvprof_set_number)),
+		TABLE_COLUMN("stream", "Stream", TABLE_TEXT,
+			TABLE_SET(trace_row, stream, nvprof_set_number)),
+		TABLE_COLUMN("name", "Name", TABLE_TEXT, TRACE_SET(set_name)),
 	};
 	struct trace *trace = trace_view_take(view);
 
 	return is_csv ? nvprof_csv_gpu(trace)
-		      : trace_table(trace, "rows", "", texts, NR_T, fill_text);
+		      : trace_table(trace, texts, sizeof(texts) / sizeof(texts[0]));
 }
 
 /* Makes the table of calls of CUDA alone. */
 static struct table *make_calls(struct trace *trace, bool is_csv)
 {
 	static const struct table_column texts[] = {
-		TABLE_COLUMN("start", "Start", TABLE_TEXT),
-		TABLE_COLUMN("duration", "Duration", TABLE_TEXT),
-		TABLE_COLUMN("name", "Name", TABLE_TEXT),
+		TABLE_COLUMN("start", "Start", TABLE_TEXT,
+			TABLE_SET(trace_row, event.api_begin_ns, set_time)),
+		TABLE_COLUMN("duration", "Duration", TABLE_TEXT,
+			TABLE_SET(trace_row, event.api_dur_ns, set_time)),
+		TABLE_COLUMN("name", "Name", TABLE_NAME, TRACE_MEMBER(call)),
 	};
 
-	return is_csv ? nvprof_csv_calls(trace)
-		      : trace_table(trace, "rows", "", texts, 3, fill_call_text);
+	return is_csv ? nvprof_csv_calls(trace) : trace_table(trace, texts, 3);
 }
 
 void nvprof_print_trace(const struct summary *summary, struct process *process,

@@ -6,75 +6,31 @@
 #include "report/model/api.h"
 #include "report/analysis/trace.h"
 
-enum {
-	START,
-	DURATION,
-	RANK,
-	PID,
-	TID,
-	CORRELATION,
-	STEP,
-	RESULT,
-	API,
-	THREAD,
-	OPERATOR,
-	NAME,
-	NR_COLUMNS,
-};
-
-static const struct table_column columns[NR_COLUMNS] = {
-	[START] = TABLE_COLUMN(
-		"start_ns", "Start", TABLE_TIME, .help = "since the start of the recording"),
-	[DURATION] = TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
-	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
-	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID, .is_wide_only = true),
-	[TID] = TABLE_COLUMN("tid", "Thread", TABLE_ID),
-	[CORRELATION] = TABLE_COLUMN("correlation", "Correlation", TABLE_ID,
-		.help = "correlation ID, which the GPU activities of the call share"),
-	[STEP] = TABLE_COLUMN("step", "Step", TABLE_ID),
-	[RESULT] = TABLE_COLUMN("result", "Result", TABLE_ID,
-		.help = "error code that the call returned; 0 is success"),
-	[API] = TABLE_COLUMN("api", "API", TABLE_TEXT, .is_wide_only = true),
-	[THREAD] = TABLE_COLUMN("thread_name", "Thread name", TABLE_NAME, .is_wide_only = true),
-	[OPERATOR] = TABLE_COLUMN(
-		"operator", "Operator", TABLE_NAME, .help = "innermost operator around the call"),
-	[NAME] = TABLE_COLUMN("name", "Call", TABLE_NAME),
-};
-
-static void fill(
-	const struct trace *trace, const struct trace_event *event, struct table_cell *cells)
+static void set_api(const void *api, struct table_cell *cell)
 {
-	const struct process *process = trace->processes[event->process];
-	const struct model_thread *thread = idmap_get(&process->threads, event->thread);
-	const char *api = api_name(event->api);
-
-	table_set_integer(&cells[START], event->api_begin_ns);
-	table_set_integer(&cells[DURATION], event->api_dur_ns);
-	if (process->rank >= 0) {
-		table_set_integer(&cells[RANK], (uint64_t)process->rank);
-	}
-	table_set_integer(&cells[PID], process->pid);
-	if (thread) {
-		table_set_integer(&cells[TID], thread->tid);
-	}
-	if (thread && thread->name) {
-		table_set_integer(&cells[THREAD], thread->name);
-	}
-	if (event->correlation) {
-		table_set_integer(&cells[CORRELATION], event->correlation);
-	}
-	if (event->step && event->step <= process->nr_steps) {
-		table_set_integer(&cells[STEP], process->steps[event->step - 1].step);
-	}
-	if (trace_has_result(trace, event)) {
-		table_set_integer(&cells[RESULT], (uint32_t)event->result);
-	}
-	table_set_string(&cells[API], api);
-	if (event->op) {
-		table_set_integer(&cells[OPERATOR], event->op);
-	}
-	table_set_integer(&cells[NAME], event->call);
+	table_set_string(cell, api_name(*(const uint8_t *)api));
 }
+
+static const struct table_column columns[] = {
+	TABLE_COLUMN("start_ns", "Start", TABLE_TIME, .help = "since the start of the recording",
+		TRACE_MEMBER(event.api_begin_ns)),
+	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME, TRACE_MEMBER(event.api_dur_ns)),
+	TRACE_RANK_PID_COLUMNS,
+	TABLE_COLUMN("tid", "Thread", TABLE_ID, TRACE_MEMBER(tid)),
+	TABLE_COLUMN("correlation", "Correlation", TABLE_ID,
+		.help = "correlation ID, which the GPU activities of the call share",
+		TABLE_NONZERO(trace_row, event.correlation)),
+	TABLE_COLUMN("step", "Step", TABLE_ID, TRACE_MEMBER(step)),
+	TABLE_COLUMN("result", "Result", TABLE_ID,
+		.help = "error code that the call returned; 0 is success", TRACE_MEMBER(result)),
+	TABLE_COLUMN("api", "API", TABLE_TEXT, .is_wide_only = true,
+		TABLE_SET(trace_row, event.api, set_api)),
+	TABLE_COLUMN("thread_name", "Thread name", TABLE_NAME, .is_wide_only = true,
+		TABLE_NONZERO(trace_row, thread_name)),
+	TABLE_COLUMN("operator", "Operator", TABLE_NAME,
+		.help = "innermost operator around the call", TABLE_NONZERO(trace_row, event.op)),
+	TABLE_COLUMN("name", "Call", TABLE_NAME, TRACE_MEMBER(call)),
+};
 
 /* ---- the view ---- */
 
@@ -114,7 +70,7 @@ static void fill_table(void *state, struct table *table)
 {
 	const struct api_trace_view *view = state;
 
-	trace_fill(trace_view_take(state), table, fill);
+	trace_fill(trace_view_take(state), table);
 	if (view->has_counted) {
 		table_note(table, "Of calls that are only counted, such as cudaGetDevice, only "
 				  "each thread's first one and those that failed have rows. "
