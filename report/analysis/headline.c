@@ -7,6 +7,7 @@
  */
 #include "report/analysis/headline.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -649,7 +650,7 @@ void headline_figures(struct headline *headline, struct headline_figures *figure
 	const struct headline_step **steps;
 	size_t nr, nr_joined;
 
-	*figures = (struct headline_figures){.has_parts = true, .flops_per_s = -1, .mfu_pct = -1};
+	*figures = (struct headline_figures){.has_parts = true, .mfu_pct = NAN};
 	choose_processes(headline);
 	add_processes(headline, figures);
 	for (size_t i = 0; i < headline->nr_processes; i++) {

@@ -119,7 +119,7 @@ struct headline_figures {
 	uint64_t phases_ns, phases[NR_PHASES];
 	/* Sums over the outliers of each process */
 	uint64_t nr_outlier_rows, outlier_ns, outlier_compilation_ns, outlier_phases[NR_PHASES];
-	double flops_per_s, mfu_pct; /* below 0: unknown */
+	double flops_per_s, mfu_pct; /* 0 and NAN: unknown */
 	bool lacks_sizes;	     /* therefore they are unknown, as in headline_flops */
 };
 

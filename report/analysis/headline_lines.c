@@ -376,27 +376,40 @@ void headline_add_outliers(struct figure_lines *lines, const struct headline_fig
 
 const struct table_column headline_columns[HEADLINE_NR_COLUMNS] = {
 	TABLE_COLUMN("program", "Program", TABLE_TEXT),
-	TABLE_COLUMN("processes", "Processes", TABLE_COUNT, .help = "that the figures are of"),
-	TABLE_COLUMN("helpers", "Helpers", TABLE_COUNT, .help = "other processes"),
-	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT),
-	TABLE_COLUMN("hosts", "Hosts", TABLE_COUNT),
-	TABLE_COLUMN("gpus", "GPUs", TABLE_COUNT, .help = "that had work"),
-	TABLE_COLUMN("gpu_name", "GPU", TABLE_TEXT, .help = "unknown if they differ"),
-	TABLE_COLUMN("span_ns", "Recorded", TABLE_TIME, .help = "of the longest process"),
+	TABLE_COLUMN("processes", "Processes", TABLE_COUNT, .help = "that the figures are of",
+		TABLE_MEMBER(headline_figures, nr_processes)),
+	TABLE_COLUMN("helpers", "Helpers", TABLE_COUNT, .help = "other processes",
+		TABLE_MEMBER(headline_figures, nr_helpers)),
+	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT, TABLE_MEMBER(headline_figures, nr_ranks)),
+	TABLE_COLUMN("hosts", "Hosts", TABLE_COUNT, TABLE_MEMBER(headline_figures, nr_hosts)),
+	TABLE_COLUMN("gpus", "GPUs", TABLE_COUNT, .help = "that had work",
+		TABLE_MEMBER(headline_figures, nr_gpus)),
+	TABLE_COLUMN("gpu_name", "GPU", TABLE_TEXT, .help = "unknown if they differ",
+		TABLE_NONZERO(headline_figures, gpu_name)),
+	TABLE_COLUMN("span_ns", "Recorded", TABLE_TIME, .help = "of the longest process",
+		TABLE_MEMBER(headline_figures, span_ns)),
 	TABLE_COLUMN("steps", "Steps", TABLE_COUNT,
 		.help = "whole ones, without those that warm up and outliers; the following are of "
-			"these"),
-	TABLE_COLUMN("warm_up_steps", "Warm-up", TABLE_COUNT, .help = "steps that warm up"),
+			"these",
+		TABLE_MEMBER(headline_figures, nr_steps)),
+	TABLE_COLUMN("warm_up_steps", "Warm-up", TABLE_COUNT, .help = "steps that warm up",
+		TABLE_MEMBER(headline_figures, series.nr_warm_up)),
 	TABLE_COLUMN("outlier_steps", "Outliers", TABLE_COUNT,
-		.help = "later steps of more than twice the median, such as with a validation"),
-	TABLE_COLUMN("outliers_ns", "Outliers total", TABLE_TIME, .help = "sum of these steps"),
+		.help = "later steps of more than twice the median, such as with a validation",
+		TABLE_MEMBER(headline_figures, series.nr_outliers)),
+	TABLE_COLUMN("outliers_ns", "Outliers total", TABLE_TIME, .help = "sum of these steps",
+		TABLE_MEMBER(headline_figures, series.outliers_ns)),
 	TABLE_COLUMN("median_ns", "Median", TABLE_MEAN_TIME,
-		.help = "of steps; a step of a job takes as long as in its slowest rank"),
-	TABLE_COLUMN("mean_ns", "Mean", TABLE_MEAN_TIME),
-	TABLE_COLUMN("p99_ns", "p99", TABLE_TIME, .help = "99th percentile, nearest rank"),
+		.help = "of steps; a step of a job takes as long as in its slowest rank",
+		TABLE_IF(headline_figures, median_ns, nr_steps)),
+	TABLE_COLUMN(
+		"mean_ns", "Mean", TABLE_MEAN_TIME, TABLE_IF(headline_figures, mean_ns, nr_steps)),
+	TABLE_COLUMN("p99_ns", "p99", TABLE_TIME, .help = "99th percentile, nearest rank",
+		TABLE_IF(headline_figures, p99_ns, nr_steps)),
 	TABLE_COLUMN("trend_pct", "Trend %", TABLE_PERCENT,
 		.help = "median of the last third of the steps against the first; unknown if "
-			"chance explains it"),
+			"chance explains it",
+		TABLE_IF(headline_figures, trend_pct, has_trend)),
 	SHARE("computing", "Computing", "a computing kernel runs"),
 	SHARE("exposed_communication", "Exposed communication",
 		"communication runs and no other GPU activity"),
@@ -440,10 +453,12 @@ const struct table_column headline_columns[HEADLINE_NR_COLUMNS] = {
 		"exposed communication until then; both are unknown where not all ranks are "
 		"recorded"),
 	TABLE_COLUMN("flops_per_s", "FLOP/s", TABLE_NUMBER,
-		.help = "of operators with recorded shapes, per GPU"),
+		.help = "of operators with recorded shapes, per GPU",
+		TABLE_NONZERO(headline_figures, flops_per_s)),
 	TABLE_COLUMN("mfu_pct", "MFU %", TABLE_PERCENT,
 		.help = "time of these operations at the peak of the GPU for their types of "
-			"numbers (TF32 counts as float32), of the step"),
+			"numbers (TF32 counts as float32), of the step",
+		TABLE_MEMBER(headline_figures, mfu_pct)),
 	FINDING("1"),
 	FINDING("2"),
 	FINDING("3"),
@@ -473,47 +488,8 @@ static void fill_times(const struct headline_figures *figures, struct table_cell
 	}
 }
 
-static void fill_steps(const struct headline_figures *figures, struct table_cell *cells)
-{
-	table_set_integer(&cells[HEADLINE_STEPS], figures->nr_steps);
-	table_set_integer(&cells[HEADLINE_WARM_UP], figures->series.nr_warm_up);
-	table_set_integer(&cells[HEADLINE_OUTLIERS], figures->series.nr_outliers);
-	table_set_integer(&cells[HEADLINE_OUTLIERS_NS], figures->series.outliers_ns);
-	if (figures->nr_steps) {
-		table_set_number(&cells[HEADLINE_MEDIAN], figures->median_ns);
-		table_set_number(&cells[HEADLINE_MEAN], figures->mean_ns);
-		table_set_integer(&cells[HEADLINE_P99], figures->p99_ns);
-	}
-	if (figures->has_trend) {
-		table_set_number(&cells[HEADLINE_TREND], figures->trend_pct);
-	}
-}
-
-static void fill_run(const struct headline_figures *figures, struct table_cell *cells)
-{
-	table_set_integer(&cells[HEADLINE_PROCESSES], figures->nr_processes);
-	table_set_integer(&cells[HEADLINE_HELPERS], figures->nr_helpers);
-	table_set_integer(&cells[HEADLINE_RANKS], figures->nr_ranks);
-	table_set_integer(&cells[HEADLINE_HOSTS], figures->nr_hosts);
-	if (figures->nr_gpus != HEADLINE_UNKNOWN_GPUS) {
-		table_set_integer(&cells[HEADLINE_GPUS], figures->nr_gpus);
-	}
-	if (figures->gpu_name) {
-		table_set_string(
-			&cells[HEADLINE_GPU_NAME], string_pool_text(figures->gpu_name, NULL));
-	}
-	table_set_integer(&cells[HEADLINE_SPAN], figures->span_ns);
-}
-
 void headline_fill(const struct headline_figures *figures, struct table_cell *cells)
 {
-	fill_run(figures, cells);
-	fill_steps(figures, cells);
+	table_fill(headline_columns, HEADLINE_NR_COLUMNS, figures, cells);
 	fill_times(figures, cells);
-	if (figures->flops_per_s > 0) {
-		table_set_number(&cells[HEADLINE_FLOPS], figures->flops_per_s);
-	}
-	if (figures->mfu_pct >= 0) {
-		table_set_number(&cells[HEADLINE_MFU], figures->mfu_pct);
-	}
 }

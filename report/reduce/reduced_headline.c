@@ -4,6 +4,7 @@
  * others wait for. Memory: 24 bytes a step, and 48 a process.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -429,10 +430,8 @@ static void fill(const struct job *job, struct table_cell *cells)
 struct table *reduced_headline_table(struct reduced *reduced, unsigned int line_width)
 {
 	struct table_column columns[NR_COLUMNS];
-	struct job job = {.figures = {.has_parts = true,
-				  .nr_gpus = HEADLINE_UNKNOWN_GPUS,
-				  .flops_per_s = -1,
-				  .mfu_pct = -1}};
+	struct job job = {
+		.figures = {.has_parts = true, .nr_gpus = HEADLINE_UNKNOWN_GPUS, .mfu_pct = NAN}};
 	struct table *table;
 	char *lines;
 

@@ -212,49 +212,46 @@ static void set_text(const struct table_column *column, const char *member, stru
 	}
 }
 
-static void set_value(
+static inline void set_member(
 	const struct table_column *column, const char *member, struct table_cell *cell)
 {
 	uint64_t value;
 
-	if (column->names) {
-		value = integer_at(member, column->size);
-		if (value != UINT64_MAX && column->names[value]) {
-			table_set_string(cell, column->names[value]);
-		}
-	} else if (column->type == TABLE_TEXT || column->type == TABLE_DIGITS) {
-		set_text(column, member, cell);
+	if (column->set) {
+		column->set(member, cell);
 	} else if (column->is_number) {
 		table_set_number(cell, number_at(member, column->size, true));
-	} else {
-		value = integer_at(member, column->size);
-		if (value != UINT64_MAX) {
-			table_set_integer(cell, value);
-		}
+	} else if (!column->names && (column->type == TABLE_TEXT || column->type == TABLE_DIGITS)) {
+		set_text(column, member, cell);
+	} else if ((value = integer_at(member, column->size)) == UINT64_MAX) {
+		return;
+	} else if (!column->names) {
+		table_set_integer(cell, value);
+	} else if (column->names[value]) {
+		table_set_string(cell, column->names[value]);
 	}
 }
 
-static void set_cell(const struct table_column *column, const char *row, const char *state,
+static inline void set_cell(const struct table_column *column, const char *row, const char *state,
 	struct table_cell *cell)
 {
 	const char *member = row + column->offset;
-	const char *other = column->is_whole_of_state ? state : row;
-	double whole = column->whole_size ? number_at(other + column->whole, column->whole_size,
-						    column->is_whole_number)
-					  : 1;
+	double whole;
 
-	if (column->factor > 0) {
-		if (whole > 0) {
-			table_set_number(cell,
-				(double)column->factor *
-					number_at(member, column->size, column->is_number) / whole);
+	if (!column->whole_size) {
+		set_member(column, member, cell);
+		return;
+	}
+	whole = number_at((column->is_whole_of_state ? state : row) + column->whole,
+		column->whole_size, column->is_whole_number);
+	if (column->factor <= 0) {
+		if (whole != 0 && !isnan(whole)) {
+			set_member(column, member, cell);
 		}
-	} else if (whole != 0 && !isnan(whole)) {
-		if (column->set) {
-			column->set(member, cell);
-		} else {
-			set_value(column, member, cell);
-		}
+	} else if (whole > 0) {
+		table_set_number(cell, (double)column->factor *
+					       number_at(member, column->size, column->is_number) /
+					       whole);
 	}
 }
 

@@ -31,6 +31,7 @@ struct graph_row {
 	uint64_t calls_ns;		/* of the calls that launched it */
 	uint64_t nr_unknown;		/* nodes that were captured before the recording */
 	uint64_t nr_following, launch_gaps_ns;
+	uint64_t gaps_ns; /* for the table */
 };
 
 /* A call of a thread, as far as it launched a graph whose times are known. */
@@ -213,86 +214,58 @@ static void end(void *context, struct process *process, const struct phases *pha
 
 /* ---- the table ---- */
 
-enum column {
-	PID,
-	GRAPH,
-	LAUNCHES,
-	KERNELS,
-	COPIES,
-	TOTAL,
-	AVG,
-	MAX,
-	MIN,
-	NODES_SUM,
-	GAPS,
-	GAP_SHARE,
-	FOLLOWING,
-	LAUNCH_GAPS,
-	CALL_AVG,
-	UNTIMED,
-	UNKNOWN,
-};
-
 static const struct table_column columns[] = {
-	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
-	[GRAPH] = TABLE_COLUMN("graph", "Graph", TABLE_ID, TABLE_MEMBER(graph_row, graph)),
-	[LAUNCHES] = TABLE_COLUMN(
-		"launches", "Launches", TABLE_COUNT, TABLE_MEMBER(graph_row, nr_launches)),
-	[KERNELS] = TABLE_COLUMN("kernels", "Kernels", TABLE_NUMBER, .help = "mean per launch"),
-	[COPIES] = TABLE_COLUMN(
-		"copies", "Copies", TABLE_NUMBER, .help = "mean of copies and memsets per launch"),
-	[TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME,
+	TABLE_COLUMN("pid", "PID", TABLE_ID, VIEW_PID(graph_row, process)),
+	TABLE_COLUMN("graph", "Graph", TABLE_ID, TABLE_MEMBER(graph_row, graph)),
+	TABLE_COLUMN("launches", "Launches", TABLE_COUNT, TABLE_MEMBER(graph_row, nr_launches)),
+	TABLE_COLUMN("kernels", "Kernels", TABLE_NUMBER, .help = "mean per launch",
+		TABLE_MEAN(graph_row, nr_kernels, nr_launches)),
+	TABLE_COLUMN("copies", "Copies", TABLE_NUMBER,
+		.help = "mean of copies and memsets per launch",
+		TABLE_MEAN(graph_row, nr_copies, nr_launches)),
+	TABLE_COLUMN("total_ns", "Total", TABLE_TIME,
 		.help = "from the start of the first node of each launch to the end of its last",
 		TABLE_MEMBER(graph_row, times.sum)),
-	[AVG] = TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
-	[MAX] = TABLE_COLUMN(
+	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME, TABLE_MEAN(graph_row, times.sum, times.nr)),
+	TABLE_COLUMN(
 		"max_ns", "Max", TABLE_TIME, .is_minor = true, TABLE_MEMBER(graph_row, times.max)),
-	[MIN] = TABLE_COLUMN(
+	TABLE_COLUMN(
 		"min_ns", "Min", TABLE_TIME, .is_minor = true, TABLE_MEMBER(graph_row, times.min)),
-	[NODES_SUM] = TABLE_COLUMN("nodes_ns", "Sum of nodes", TABLE_TIME,
-		.help = "times of all nodes; more than Total where nodes ran at the same time"),
-	[GAPS] = TABLE_COLUMN("gaps_ns", "Gaps", TABLE_TIME, .is_major = true,
-		.help = "the part of Total in which no node ran"),
-	[GAP_SHARE] = TABLE_COLUMN(
-		"gap_pct", "% gaps", TABLE_PERCENT, .is_major = true, .help = "gaps, of Total"),
-	[FOLLOWING] = TABLE_COLUMN("following", "Back to back", TABLE_COUNT, .is_minor = true,
+	TABLE_COLUMN("nodes_ns", "Sum of nodes", TABLE_TIME,
+		.help = "times of all nodes; more than Total where nodes ran at the same time",
+		TABLE_MEMBER(graph_row, nodes_ns)),
+	TABLE_COLUMN("gaps_ns", "Gaps", TABLE_TIME, .is_major = true,
+		.help = "the part of Total in which no node ran", TABLE_MEMBER(graph_row, gaps_ns)),
+	TABLE_COLUMN("gap_pct", "% gaps", TABLE_PERCENT, .is_major = true, .help = "gaps, of Total",
+		TABLE_SHARE(graph_row, gaps_ns, times.sum)),
+	TABLE_COLUMN("following", "Back to back", TABLE_COUNT, .is_minor = true,
 		.help = "launches that followed the launch of a graph: by the same thread, into "
 			"the same stream, without a call of CUDA in between",
 		TABLE_MEMBER(graph_row, nr_following)),
-	[LAUNCH_GAPS] = TABLE_COLUMN("launch_gaps_ns", "Launch gaps", TABLE_TIME, .is_minor = true,
+	TABLE_COLUMN("launch_gaps_ns", "Launch gaps", TABLE_TIME, .is_minor = true,
 		.help = "time between the last node of those graphs and the first one of this",
 		TABLE_MEMBER(graph_row, launch_gaps_ns)),
-	[CALL_AVG] = TABLE_COLUMN("call_avg_ns", "Call avg", TABLE_MEAN_TIME, .is_minor = true,
-		.help = "mean time of the call on the host that launched it"),
-	[UNTIMED] = TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,
+	TABLE_COLUMN("call_avg_ns", "Call avg", TABLE_MEAN_TIME, .is_minor = true,
+		.help = "mean time of the call on the host that launched it",
+		TABLE_MEAN(graph_row, calls_ns, nr_launches)),
+	TABLE_COLUMN("untimed", "Untimed", TABLE_COUNT, .is_wide_only = true,
 		.help = "nodes without recorded times", TABLE_MEMBER(graph_row, nr_untimed)),
-	[UNKNOWN] = TABLE_COLUMN("unknown", "Capture unknown", TABLE_COUNT, .is_wide_only = true,
+	TABLE_COLUMN("unknown", "Capture unknown", TABLE_COUNT, .is_wide_only = true,
 		.help = "activities of nodes that were captured before the recording",
 		TABLE_MEMBER(graph_row, nr_unknown)),
 };
 
-static void fill(struct graphs_view *view, const struct graph_row *row, struct table_cell *cells)
+/* What was recorded as a whole, or has no times, lacks what follows from nodes. */
+static void finish(struct graphs_view *view, struct graph_row *row)
 {
-	double nr = (double)row->nr_launches;
-	uint64_t gaps_ns = row->times.sum - row->busy_ns;
-
-	table_set_integer(&cells[PID], row->process->pid);
-	table_set_number(&cells[CALL_AVG], (double)row->calls_ns / nr);
-	if (row->times.nr) {
-		table_set_number(&cells[AVG], min_max_sum_mean(&row->times));
-	}
+	row->gaps_ns = row->times.sum - row->busy_ns;
 	if (row->nr_whole) {
 		view->has_whole = true;
-		return;
+		row->nr_kernels = row->nr_copies = UINT64_MAX;
 	}
-	table_set_number(&cells[KERNELS], (double)row->nr_kernels / nr);
-	table_set_number(&cells[COPIES], (double)row->nr_copies / nr);
-	if (!row->times.nr) {
-		return;
+	if (row->nr_whole || !row->times.nr) {
+		row->nodes_ns = row->gaps_ns = UINT64_MAX;
 	}
-	table_set_integer(&cells[NODES_SUM], row->nodes_ns);
-	table_set_integer(&cells[GAPS], gaps_ns);
-	table_set_share(&cells[GAP_SHARE], (double)gaps_ns, (double)row->times.sum);
 }
 
 static void fill_table(void *state, struct table *table)
@@ -301,7 +274,8 @@ static void fill_table(void *state, struct table *table)
 	uint64_t nr_unknown = 0;
 
 	for (size_t i = 0; i < view->nr_rows; i++) {
-		fill(view, &view->rows[i], table_add(table, &view->rows[i]));
+		finish(view, &view->rows[i]);
+		table_add(table, &view->rows[i]);
 		nr_unknown += view->rows[i].nr_unknown;
 	}
 	table_sort(table, "total");
@@ -369,6 +343,7 @@ struct part_row {
 	uint64_t nr_kernels, nr_copies; /* else of all launches; copies and memsets */
 	uint64_t ns;
 	uint64_t nr_launches, graph_ns; /* of the graph; set at the end of the process */
+	uint64_t nr_of;			/* launches that the counts are of; for the table */
 	UT_hash_handle hh;
 };
 
@@ -513,57 +488,36 @@ static void end_parts(void *context, struct process *process, const struct phase
 
 /* ---- its table ---- */
 
-enum part_column {
-	PART_PID,
-	PART_GRAPH,
-	PART_SHARE,
-	PART_TOTAL,
-	PART_AVG,
-	PART_LAUNCHES,
-	PART_KERNELS,
-	PART_COPIES,
-	PART_OPERATOR,
-};
-
 static const struct table_column part_columns[] = {
-	[PART_PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
-	[PART_GRAPH] = TABLE_COLUMN("graph", "Graph", TABLE_ID, TABLE_MEMBER(part_row, key.graph)),
-	[PART_SHARE] = TABLE_COLUMN("share_pct", "% of nodes", TABLE_PERCENT,
-		.help = "Total, of the times of all nodes of the graph"),
-	[PART_TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME,
-		.help = "times of the operator's nodes in all launches"),
-	[PART_AVG] = TABLE_COLUMN("avg_ns", "Per launch", TABLE_MEAN_TIME),
-	[PART_LAUNCHES] = TABLE_COLUMN("launches", "Launches", TABLE_COUNT, .help = "of the graph",
+	TABLE_COLUMN("pid", "PID", TABLE_ID, VIEW_PID(part_row, key.process)),
+	TABLE_COLUMN("graph", "Graph", TABLE_ID, TABLE_MEMBER(part_row, key.graph)),
+	TABLE_COLUMN("share_pct", "% of nodes", TABLE_PERCENT,
+		.help = "Total, of the times of all nodes of the graph",
+		TABLE_SHARE(part_row, ns, graph_ns)),
+	TABLE_COLUMN("total_ns", "Total", TABLE_TIME,
+		.help = "times of the operator's nodes in all launches",
+		TABLE_MEMBER(part_row, ns)),
+	TABLE_COLUMN("avg_ns", "Per launch", TABLE_MEAN_TIME, TABLE_MEAN(part_row, ns, nr_of)),
+	TABLE_COLUMN("launches", "Launches", TABLE_COUNT, .help = "of the graph",
 		TABLE_MEMBER(part_row, nr_launches)),
-	[PART_KERNELS] =
-		TABLE_COLUMN("kernels", "Kernels", TABLE_NUMBER, .help = "mean per launch"),
-	[PART_COPIES] = TABLE_COLUMN(
-		"copies", "Copies", TABLE_NUMBER, .help = "mean of copies and memsets per launch"),
-	[PART_OPERATOR] = TABLE_COLUMN("operator", "Operator", TABLE_NAME, .is_major = true,
+	TABLE_COLUMN("kernels", "Kernels", TABLE_NUMBER, .help = "mean per launch",
+		TABLE_MEAN(part_row, nr_kernels, nr_of)),
+	TABLE_COLUMN("copies", "Copies", TABLE_NUMBER,
+		.help = "mean of copies and memsets per launch",
+		TABLE_MEAN(part_row, nr_copies, nr_of)),
+	TABLE_COLUMN("operator", "Operator", TABLE_NAME, .is_major = true,
 		.help = "innermost operator inside the capture, else around the launch",
 		TABLE_MEMBER(part_row, key.operator)),
 };
-
-static void fill_part(const struct part_row *row, struct table_cell *cells)
-{
-	double nr = row->is_member ? 1 : (double)row->nr_launches;
-
-	table_set_integer(&cells[PART_PID], row->key.process->pid);
-	table_set_number(&cells[PART_KERNELS], (double)row->nr_kernels / nr);
-	table_set_number(&cells[PART_COPIES], (double)row->nr_copies / nr);
-	if (row->graph_ns && !row->is_member) {
-		table_set_integer(&cells[PART_TOTAL], row->ns);
-		table_set_number(&cells[PART_AVG], (double)row->ns / nr);
-		table_set_share(&cells[PART_SHARE], (double)row->ns, (double)row->graph_ns);
-	}
-}
 
 static void fill_parts(void *state, struct table *table)
 {
 	struct graph_operators_view *view = state;
 
-	for (const struct part_row *row = view->rows; row; row = row->hh.next) {
-		fill_part(row, table_add(table, row));
+	for (struct part_row *row = view->rows; row; row = row->hh.next) {
+		row->nr_of = row->is_member ? 1 : row->nr_launches;
+		row->ns = row->graph_ns && !row->is_member ? row->ns : UINT64_MAX;
+		table_add(table, row);
 	}
 	table_sort(table, "kernels");
 	table_sort(table, "total");

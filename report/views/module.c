@@ -42,6 +42,10 @@ struct row {
 	uint64_t nr_operators; /* called by it and by no module or operator in it */
 	struct sums self, total;
 	bool is_shown;
+	/* For the table: */
+	uint64_t time_ns, bytes, self_bytes;
+	double kept_bytes;
+	uint32_t path; /* of string_pool.h */
 	UT_hash_handle hh;
 };
 
@@ -63,6 +67,7 @@ struct module_view {
 	struct row *rows;
 	struct idmap names;		 /* struct module_name by the operator's name */
 	struct recent recent[NR_RECENT]; /* of the process */
+	uint64_t all_ns;		 /* of the outermost modules */
 	bool has_gpu, has_places, has_flops, lacks_sizes, has_allocs, has_gpu_allocs, is_too_deep;
 };
 
@@ -219,66 +224,58 @@ static void on_alloc(void *context, const struct op_alloc *alloc, const struct o
 
 /* ---- the table ---- */
 
-enum column {
-	SHARE,
-	TOTAL,
-	SELF,
-	GPU_TOTAL,
-	GPU_SELF,
-	FLOPS,
-	SELF_FLOPS,
-	BYTES,
-	SELF_BYTES,
-	KEPT,
-	CALLS,
-	AVG,
-	MAX,
-	MIN,
-	OPERATORS,
-	NAME,
-	CLASS,
-	PATH,
-};
-
 static const struct table_column columns[] = {
-	[SHARE] = TABLE_COLUMN("share_pct", "% of outermost", TABLE_PERCENT,
+	TABLE_COLUMN("share_pct", "% of outermost", TABLE_PERCENT,
 		.help = "GPU total, as a share of the outermost modules; without GPU times, CPU "
-			"total"),
-	[TOTAL] = TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME, TABLE_MEMBER(row, times.sum)),
-	[SELF] = TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME, .is_minor = true,
+			"total",
+		TABLE_SHARE_OF_STATE(row, time_ns, module_view, all_ns)),
+	TABLE_COLUMN("total_ns", "CPU total", TABLE_TIME, TABLE_MEMBER(row, times.sum)),
+	TABLE_COLUMN("self_ns", "Self CPU", TABLE_TIME, .is_minor = true,
 		.help = "without modules inside it", TABLE_MEMBER(row, self_ns)),
-	[GPU_TOTAL] =
-		TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME, .help = "launched inside it"),
-	[GPU_SELF] = TABLE_COLUMN("gpu_self_ns", "Self GPU", TABLE_TIME,
-		.help = "launched inside it, in no module inside it"),
-	[FLOPS] = TABLE_COLUMN("flops", "FLOPs", TABLE_COUNT,
+	TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME, .help = "launched inside it",
+		TABLE_WIDE_UNLESS(module_view, has_gpu),
+		TABLE_IF_STATE(row, total.gpu_ns, module_view, has_gpu)),
+	TABLE_COLUMN("gpu_self_ns", "Self GPU", TABLE_TIME,
+		.help = "launched inside it, in no module inside it",
+		TABLE_WIDE_UNLESS(module_view, has_gpu),
+		TABLE_IF_STATE(row, self.gpu_ns, module_view, has_gpu)),
+	TABLE_COLUMN("flops", "FLOPs", TABLE_COUNT,
 		.help = "floating-point operations inside it, of operators whose input shapes are "
-			"known"),
-	[SELF_FLOPS] = TABLE_COLUMN("self_flops", "Self FLOPs", TABLE_COUNT, .is_wide_only = true,
-		.help = "in no module inside it"),
-	[BYTES] = TABLE_COLUMN("allocated_bytes", "Allocated", TABLE_SIZE,
+			"known",
+		TABLE_WIDE_UNLESS(module_view, has_flops),
+		TABLE_IF(row, total.flops, total.nr_flops)),
+	TABLE_COLUMN("self_flops", "Self FLOPs", TABLE_COUNT, .is_wide_only = true,
+		.help = "in no module inside it", TABLE_IF(row, self.flops, total.nr_flops)),
+	TABLE_COLUMN("allocated_bytes", "Allocated", TABLE_SIZE,
 		.help = "memory allocated inside it: of GPUs; of the CPU if no module allocates "
-			"any of a GPU"),
-	[SELF_BYTES] = TABLE_COLUMN("self_allocated_bytes", "Self allocated", TABLE_SIZE,
-		.is_wide_only = true, .help = "in no module inside it"),
-	[KEPT] = TABLE_COLUMN("kept_bytes", "Kept", TABLE_MEAN_SIZE, .is_minor = true,
-		.help = "allocated less freed inside it: outputs, and what Backward needs"),
-	[CALLS] = TABLE_COLUMN(
-		"calls", "Calls", TABLE_COUNT, .is_minor = true, TABLE_MEMBER(row, times.nr)),
-	[AVG] = TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME, .is_minor = true),
-	[MAX] = TABLE_COLUMN(
+			"any of a GPU",
+		TABLE_WIDE_UNLESS(module_view, has_allocs),
+		TABLE_IF_STATE(row, bytes, module_view, has_allocs)),
+	TABLE_COLUMN("self_allocated_bytes", "Self allocated", TABLE_SIZE, .is_wide_only = true,
+		.help = "in no module inside it",
+		TABLE_IF_STATE(row, self_bytes, module_view, has_allocs)),
+	TABLE_COLUMN("kept_bytes", "Kept", TABLE_MEAN_SIZE, .is_minor = true,
+		.help = "allocated less freed inside it: outputs, and what Backward needs",
+		TABLE_WIDE_UNLESS(module_view, has_allocs),
+		TABLE_IF_STATE(row, kept_bytes, module_view, has_allocs)),
+	TABLE_COLUMN("calls", "Calls", TABLE_COUNT, .is_minor = true, TABLE_MEMBER(row, times.nr)),
+	TABLE_COLUMN("avg_ns", "CPU avg", TABLE_MEAN_TIME, .is_minor = true,
+		TABLE_MEAN(row, times.sum, times.nr)),
+	TABLE_COLUMN(
 		"max_ns", "CPU max", TABLE_TIME, .is_minor = true, TABLE_MEMBER(row, times.max)),
-	[MIN] = TABLE_COLUMN(
+	TABLE_COLUMN(
 		"min_ns", "CPU min", TABLE_TIME, .is_minor = true, TABLE_MEMBER(row, times.min)),
-	[OPERATORS] = TABLE_COLUMN("operators", "Operators", TABLE_COUNT, .is_wide_only = true,
+	TABLE_COLUMN("operators", "Operators", TABLE_COUNT, .is_wide_only = true,
 		.help = "operators inside it", TABLE_MEMBER(row, nr_operators)),
-	[NAME] = TABLE_COLUMN("name", "Module", TABLE_NAME, .is_name = true,
+	TABLE_COLUMN("name", "Module", TABLE_NAME, .is_name = true,
 		.help = "its place in the outermost module, as named_modules() has it; else its "
-			"class and number"),
-	[CLASS] = TABLE_COLUMN(
-		"class", "Class", TABLE_NAME, .is_major = true, TABLE_MEMBER(row, key.class)),
-	[PATH] = TABLE_COLUMN("path", "Path", TABLE_NAME, .is_wide_only = true,
-		.help = "classes and numbers of the modules around it, and its own"),
+			"class and number",
+		TABLE_MEMBER(row, key.name)),
+	TABLE_COLUMN("class", "Class", TABLE_NAME, .is_major = true, TABLE_MEMBER(row, key.class),
+		TABLE_WIDE_UNLESS(module_view, has_places)),
+	TABLE_COLUMN("path", "Path", TABLE_NAME, .is_wide_only = true,
+		.help = "classes and numbers of the modules around it, and its own",
+		TABLE_MEMBER(row, path)),
 };
 
 static void add_path(struct buf *path, const struct row *row)
@@ -290,35 +287,22 @@ static void add_path(struct buf *path, const struct row *row)
 	buf_text(path, string_pool_text(row->number, NULL));
 }
 
-static void fill(const struct module_view *view, const struct row *row, double all_ns,
-	struct table_cell *cells)
+static uint64_t time_of(const struct module_view *view, const struct row *row)
 {
+	return view->has_gpu ? row->total.gpu_ns : row->times.sum;
+}
+
+static void finish(const struct module_view *view, struct row *row)
+{
+	bool is_gpu = view->has_gpu_allocs;
 	struct buf path = {0};
 
-	table_set_number(&cells[AVG], min_max_sum_mean(&row->times));
-	table_set_share(&cells[SHARE], (double)(view->has_gpu ? row->total.gpu_ns : row->times.sum),
-		all_ns);
-	if (view->has_gpu) {
-		table_set_integer(&cells[GPU_TOTAL], row->total.gpu_ns);
-		table_set_integer(&cells[GPU_SELF], row->self.gpu_ns);
-	}
-	if (row->total.nr_flops) {
-		table_set_number(&cells[FLOPS], row->total.flops);
-		table_set_number(&cells[SELF_FLOPS], row->self.flops);
-	}
-	if (view->has_allocs) {
-		bool is_gpu = view->has_gpu_allocs;
-
-		table_set_integer(
-			&cells[BYTES], is_gpu ? row->total.gpu_bytes : row->total.cpu_bytes);
-		table_set_integer(
-			&cells[SELF_BYTES], is_gpu ? row->self.gpu_bytes : row->self.cpu_bytes);
-		table_set_number(
-			&cells[KEPT], (double)(is_gpu ? row->total.gpu_kept : row->total.cpu_kept));
-	}
-	table_set_integer(&cells[NAME], row->key.name);
+	row->time_ns = time_of(view, row);
+	row->bytes = is_gpu ? row->total.gpu_bytes : row->total.cpu_bytes;
+	row->self_bytes = is_gpu ? row->self.gpu_bytes : row->self.cpu_bytes;
+	row->kept_bytes = (double)(is_gpu ? row->total.gpu_kept : row->total.cpu_kept);
 	add_path(&path, row);
-	table_set_integer(&cells[PATH], string_pool_intern(path.bytes, path.nr_bytes));
+	row->path = string_pool_intern(path.bytes, path.nr_bytes);
 	buf_fini(&path);
 }
 
@@ -413,7 +397,6 @@ struct tree {
 	const struct module_view *view;
 	struct row **rows; /* by_parent */
 	size_t nr;
-	double all_ns;
 	struct table *table;
 };
 
@@ -430,22 +413,15 @@ static void add_rows(const struct tree *tree, const struct row *parent)
 {
 	for (size_t i = find_children(tree, parent);
 		i < tree->nr && tree->rows[i]->parent == parent; i++) {
-		const struct row *row = tree->rows[i];
+		struct row *row = tree->rows[i];
 
 		if (row->is_shown) {
-			fill(tree->view, row, tree->all_ns, table_add(tree->table, row));
+			finish(tree->view, row);
+			table_add(tree->table, row);
 			table_set_level(tree->table, row->level);
 			add_rows(tree, row);
 		}
 	}
-}
-
-static void choose_columns(const struct module_view *view, struct table_column *shown)
-{
-	shown[GPU_TOTAL].is_wide_only = shown[GPU_SELF].is_wide_only = !view->has_gpu;
-	shown[FLOPS].is_wide_only = !view->has_flops;
-	shown[BYTES].is_wide_only = shown[KEPT].is_wide_only = !view->has_allocs;
-	shown[CLASS].is_wide_only = !view->has_places;
 }
 
 static void fill_table(void *state, struct table *table)
@@ -454,14 +430,12 @@ static void fill_table(void *state, struct table *table)
 	struct tree tree = {.view = view, .table = table};
 	size_t nr;
 
-	choose_columns(view, table->columns);
 	tree.rows = sum_up(view, &nr);
 	tree.nr = nr;
 	table->nr_cut = choose(tree.rows, nr, view->input.nr_rows);
 	qsort(tree.rows, nr, sizeof(struct row *), by_parent);
 	for (size_t i = 0; i < nr && !tree.rows[i]->parent; i++) {
-		tree.all_ns += (double)(view->has_gpu ? tree.rows[i]->total.gpu_ns
-						      : tree.rows[i]->times.sum);
+		view->all_ns += time_of(view, tree.rows[i]);
 	}
 	add_rows(&tree, NULL);
 	if (!nr) {

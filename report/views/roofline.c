@@ -4,6 +4,7 @@
  * beside what the GPU's memory and arithmetic units allow for it. Operations and bytes follow from
  * the shapes of inputs (flops.h, op_bytes.h), the peaks from gpu_peak.h.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,9 @@ struct row {
 	double compute_ns, memory_ns, least_ns;
 	double peak_flops, peak_bytes; /* 0: unknown, or not the same for all calls */
 	bool has_peaks;		       /* known for all calls */
+	/* For the table; NAN and NULL are unknown. */
+	double flops_per_s, bytes_per_s, roof_ns;
+	const char *bound, *type;
 	UT_hash_handle hh;
 };
 
@@ -158,85 +162,56 @@ static void on_op(void *context, const struct op *op)
 
 /* ---- the table ---- */
 
-enum column {
-	CALLS,
-	GPU,
-	SHARE,
-	OF_ROOF,
-	BOUND,
-	INTENSITY,
-	RATE,
-	MEMORY_RATE,
-	FLOPS,
-	BYTES,
-	PEAK,
-	PEAK_MEMORY,
-	TYPE,
-	KIND,
-	SHAPES,
-	NAME,
-};
+static const char *const kinds[] = {[ROW_OPERATOR] = "operator", [ROW_KERNEL] = "kernel"};
 
 static const struct table_column columns[] = {
-	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(row, nr)),
-	[GPU] = TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME,
-		.help = "of what the calls launched", TABLE_MEMBER(row, gpu_ns)),
-	[SHARE] = TABLE_COLUMN("gpu_share_pct", "% of GPU time", TABLE_PERCENT, .is_minor = true,
-		.help = "GPU total, of that of all operators"),
-	[OF_ROOF] = TABLE_COLUMN("roof_pct", "% of roof", TABLE_PERCENT, .is_major = true,
-		.help = "the least time that the GPU's peaks allow, as a share of GPU total"),
-	[BOUND] = TABLE_COLUMN("bound", "Bound", TABLE_TEXT, .is_major = true,
-		.help = "what needs most time at the peaks: compute or memory"),
-	[INTENSITY] = TABLE_COLUMN("flops_per_byte", "FLOPs/B", TABLE_NUMBER,
-		.help = "arithmetic intensity: FLOPs by size"),
-	[RATE] = TABLE_COLUMN("flops_per_s", "FLOP/s", TABLE_COUNT, .help = "FLOPs by GPU total"),
-	[MEMORY_RATE] =
-		TABLE_COLUMN("bytes_per_s", "Memory", TABLE_RATE, .help = "size by GPU total"),
-	[FLOPS] = TABLE_COLUMN("flops", "FLOPs", TABLE_COUNT, .is_wide_only = true,
-		.help = "floating-point operations"),
-	[BYTES] = TABLE_COLUMN("bytes", "Size", TABLE_SIZE, .is_wide_only = true,
-		.help = "what must be read and written at least"),
-	[PEAK] = TABLE_COLUMN("peak_flops_per_s", "Peak FLOP/s", TABLE_COUNT, .is_wide_only = true,
-		.help = "of the GPU, for the type"),
-	[PEAK_MEMORY] = TABLE_COLUMN("peak_bytes_per_s", "Peak memory", TABLE_RATE,
-		.is_wide_only = true, .help = "bandwidth of the GPU's memory"),
-	[TYPE] = TABLE_COLUMN(
-		"type", "Type", TABLE_TEXT, .is_minor = true, .help = "of the first input"),
-	[KIND] = TABLE_COLUMN(
-		"kind", "Kind", TABLE_TEXT, .help = "operator, or kernel that runs one alone"),
-	[SHAPES] = TABLE_COLUMN("shapes", "Inputs", TABLE_NAME, .is_major = true,
-		.help = "shapes and types of the inputs"),
-	[NAME] = TABLE_COLUMN(
-		"name", "Name", TABLE_NAME, .is_kernel = true, TABLE_MEMBER(row, key.name)),
+	TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(row, nr)),
+	TABLE_COLUMN("gpu_total_ns", "GPU total", TABLE_TIME, .help = "of what the calls launched",
+		TABLE_MEMBER(row, gpu_ns)),
+	TABLE_COLUMN("gpu_share_pct", "% of GPU time", TABLE_PERCENT, .is_minor = true,
+		.help = "GPU total, of that of all operators",
+		TABLE_SHARE_OF_STATE(row, gpu_ns, roofline_view, gpu_ns)),
+	TABLE_COLUMN("roof_pct", "% of roof", TABLE_PERCENT, .is_major = true,
+		.help = "the least time that the GPU's peaks allow, as a share of GPU total",
+		TABLE_SHARE(row, roof_ns, gpu_ns)),
+	TABLE_COLUMN("bound", "Bound", TABLE_TEXT, .is_major = true,
+		.help = "what needs most time at the peaks: compute or memory",
+		TABLE_MEMBER(row, bound)),
+	TABLE_COLUMN("flops_per_byte", "FLOPs/B", TABLE_NUMBER,
+		.help = "arithmetic intensity: FLOPs by size", TABLE_MEAN(row, flops, bytes)),
+	TABLE_COLUMN("flops_per_s", "FLOP/s", TABLE_COUNT, .help = "FLOPs by GPU total",
+		TABLE_MEMBER(row, flops_per_s)),
+	TABLE_COLUMN("bytes_per_s", "Memory", TABLE_RATE, .help = "size by GPU total",
+		TABLE_MEMBER(row, bytes_per_s)),
+	TABLE_COLUMN("flops", "FLOPs", TABLE_COUNT, .is_wide_only = true,
+		.help = "floating-point operations", TABLE_MEMBER(row, flops)),
+	TABLE_COLUMN("bytes", "Size", TABLE_SIZE, .is_wide_only = true,
+		.help = "what must be read and written at least", TABLE_MEMBER(row, bytes)),
+	TABLE_COLUMN("peak_flops_per_s", "Peak FLOP/s", TABLE_COUNT, .is_wide_only = true,
+		.help = "of the GPU, for the type", TABLE_NONZERO(row, peak_flops)),
+	TABLE_COLUMN("peak_bytes_per_s", "Peak memory", TABLE_RATE, .is_wide_only = true,
+		.help = "bandwidth of the GPU's memory", TABLE_NONZERO(row, peak_bytes)),
+	TABLE_COLUMN("type", "Type", TABLE_TEXT, .is_minor = true, .help = "of the first input",
+		TABLE_MEMBER(row, type)),
+	TABLE_COLUMN("kind", "Kind", TABLE_TEXT, .help = "operator, or kernel that runs one alone",
+		TABLE_NAMED(row, key.kind, kinds)),
+	TABLE_COLUMN("shapes", "Inputs", TABLE_NAME, .is_major = true,
+		.help = "shapes and types of the inputs",
+		TABLE_WIDE_UNLESS(roofline_view, input.is_detailed), TABLE_NONZERO(row, key.shape)),
+	TABLE_COLUMN("name", "Name", TABLE_NAME, .is_kernel = true, TABLE_MEMBER(row, key.name)),
 };
 
-static void fill(const struct roofline_view *view, const struct row *row, struct table_cell *cells)
+static void finish(struct row *row)
 {
 	double ns = (double)row->gpu_ns;
 
-	table_set_share(&cells[SHARE], ns, (double)view->gpu_ns);
-	if (row->has_peaks) {
-		table_set_share(&cells[OF_ROOF], row->least_ns, ns);
-		table_set_string(
-			&cells[BOUND], row->compute_ns > row->memory_ns ? "compute" : "memory");
-	}
-	table_set_number(&cells[INTENSITY], row->flops / row->bytes);
-	table_set_number(&cells[RATE], row->flops / ns * 1e9);
-	table_set_number(&cells[MEMORY_RATE], row->bytes / ns * 1e9);
-	table_set_number(&cells[FLOPS], row->flops);
-	table_set_number(&cells[BYTES], row->bytes);
-	if (row->peak_flops > 0) {
-		table_set_number(&cells[PEAK], row->peak_flops);
-	}
-	if (row->peak_bytes > 0) {
-		table_set_number(&cells[PEAK_MEMORY], row->peak_bytes);
-	}
-	table_set_string(&cells[TYPE],
-		row->key.type < NR_GPU_FLOATS ? gpu_float_names[row->key.type] : "other");
-	table_set_string(&cells[KIND], row->key.kind == ROW_KERNEL ? "kernel" : "operator");
-	if (row->key.shape) {
-		table_set_integer(&cells[SHAPES], row->key.shape);
-	}
+	row->flops_per_s = row->flops / ns * 1e9;
+	row->bytes_per_s = row->bytes / ns * 1e9;
+	row->roof_ns = row->has_peaks ? row->least_ns : NAN;
+	row->bound = !row->has_peaks			? NULL
+		     : row->compute_ns > row->memory_ns ? "compute"
+							: "memory";
+	row->type = row->key.type < NR_GPU_FLOATS ? gpu_float_names[row->key.type] : "other";
 }
 
 /* "NVIDIA H100 PCIe: float32 51.0 TFLOP/s, ... 2.04 TB/s (source)." */
@@ -317,9 +292,9 @@ static void fill_table(void *state, struct table *table)
 	struct roofline_view *view = state;
 	bool is_above = false;
 
-	table->columns[SHAPES].is_wide_only = !view->input.is_detailed;
-	for (const struct row *row = view->rows; row; row = row->hh.next) {
-		fill(view, row, table_add(table, row));
+	for (struct row *row = view->rows; row; row = row->hh.next) {
+		finish(row);
+		table_add(table, row);
 		is_above |= row->has_peaks && row->least_ns > (double)row->gpu_ns &&
 			    row->compute_ns > row->memory_ns;
 	}
