@@ -25,6 +25,11 @@ struct answer {
 	const struct diff_row *row; /* of the time of steps; NULL: a side has none */
 	double a_ns, b_ns;	    /* medians of steps, means of processes */
 	struct shift shift;	    /* of steps, if their ranks are compared */
+	/* For the table. */
+	struct buf sentence;
+	const char *significance;
+	double a_median_ns, b_median_ns, change_ns, p;
+	uint64_t a_steps, b_steps;
 };
 
 const struct diff_row *diff_time_row(const struct diff *diff)
@@ -293,71 +298,45 @@ static char *make_lines(const struct answer *answer, size_t width)
 
 /* ---- the table ---- */
 
-enum column {
-	ANSWER,
-	MEDIAN_A,
-	MEDIAN_B,
-	CHANGE,
-	LOW,
-	HIGH,
-	SIGNIFICANCE,
-	P,
-	STEPS_A,
-	STEPS_B,
-	NR_COLUMNS,
+static const struct table_column columns[] = {
+	TABLE_COLUMN("answer", "Answer", TABLE_TEXT, TABLE_BUF(answer, sentence)),
+	TABLE_COLUMN("a_median_ns", "A median", TABLE_MEAN_TIME, TABLE_MEMBER(answer, a_median_ns)),
+	TABLE_COLUMN("b_median_ns", "B median", TABLE_MEAN_TIME, TABLE_MEMBER(answer, b_median_ns)),
+	TABLE_COLUMN("change_pct", "of A %", TABLE_PERCENT, TABLE_SHARE(answer, change_ns, a_ns)),
+	TABLE_COLUMN(
+		"low_ns", "Low", TABLE_MEAN_TIME, TABLE_IF(answer, shift.low, shift.has_interval)),
+	TABLE_COLUMN("high_ns", "High", TABLE_MEAN_TIME,
+		TABLE_IF(answer, shift.high, shift.has_interval)),
+	TABLE_COLUMN("significance", "Change is", TABLE_TEXT, TABLE_MEMBER(answer, significance)),
+	TABLE_COLUMN("p", "p", TABLE_NUMBER, .is_p = true, TABLE_MEMBER(answer, p)),
+	TABLE_COLUMN("a_steps", "A steps", TABLE_COUNT, TABLE_MEMBER(answer, a_steps)),
+	TABLE_COLUMN("b_steps", "B steps", TABLE_COUNT, TABLE_MEMBER(answer, b_steps)),
 };
 
-static const struct table_column columns[NR_COLUMNS] = {
-	[ANSWER] = TABLE_COLUMN("answer", "Answer", TABLE_TEXT),
-	[MEDIAN_A] = TABLE_COLUMN("a_median_ns", "A median", TABLE_MEAN_TIME),
-	[MEDIAN_B] = TABLE_COLUMN("b_median_ns", "B median", TABLE_MEAN_TIME),
-	[CHANGE] = TABLE_COLUMN("change_pct", "of A %", TABLE_PERCENT),
-	[LOW] = TABLE_COLUMN("low_ns", "Low", TABLE_MEAN_TIME),
-	[HIGH] = TABLE_COLUMN("high_ns", "High", TABLE_MEAN_TIME),
-	[SIGNIFICANCE] = TABLE_COLUMN("significance", "Change is", TABLE_TEXT),
-	[P] = TABLE_COLUMN("p", "p", TABLE_NUMBER, .is_p = true),
-	[STEPS_A] = TABLE_COLUMN("a_steps", "A steps", TABLE_COUNT),
-	[STEPS_B] = TABLE_COLUMN("b_steps", "B steps", TABLE_COUNT),
-};
-
-static void fill(const struct answer *answer, struct table_cell *cells)
+static void finish(struct answer *answer)
 {
 	const struct diff_row *row = answer->row;
+	bool has_steps = row && answer->diff->sides[0].has_steps;
 
-	table_set_string(&cells[SIGNIFICANCE], row ? diff_row_significance(row) : "unknown");
-	if (!row) {
-		return;
-	}
-	if (answer->diff->sides[0].has_steps) {
-		table_set_number(&cells[MEDIAN_A], answer->a_ns);
-		table_set_number(&cells[MEDIAN_B], answer->b_ns);
-		table_set_integer(&cells[STEPS_A], row->a.nr);
-		table_set_integer(&cells[STEPS_B], row->b.nr);
-	}
-	if (answer->a_ns > 0) {
-		table_set_number(
-			&cells[CHANGE], 100 * (answer->b_ns - answer->a_ns) / answer->a_ns);
-	}
-	if (answer->shift.has_interval) {
-		table_set_number(&cells[LOW], answer->shift.low);
-		table_set_number(&cells[HIGH], answer->shift.high);
-	}
-	if (row->has_p) {
-		table_set_number(&cells[P], row->p);
-	}
+	add_sentence(&answer->sentence, answer);
+	answer->significance = row ? diff_row_significance(row) : "unknown";
+	answer->a_median_ns = has_steps ? answer->a_ns : NAN;
+	answer->b_median_ns = has_steps ? answer->b_ns : NAN;
+	answer->a_steps = has_steps ? row->a.nr : UINT64_MAX;
+	answer->b_steps = has_steps ? row->b.nr : UINT64_MAX;
+	answer->change_ns = answer->b_ns - answer->a_ns;
+	answer->p = row && row->has_p ? row->p : NAN;
 }
 
 struct table *diff_answer_table(const struct diff *diff, size_t width)
 {
-	struct table *table = table_create("answer", "Answer", columns, NR_COLUMNS);
+	struct table *table =
+		table_create("answer", "Answer", columns, sizeof(columns) / sizeof(columns[0]));
 	struct answer answer = answer_of(diff);
-	struct table_cell *cells = table_add_row(table);
-	struct buf sentence = {0};
 
-	add_sentence(&sentence, &answer);
-	table_set_text(&cells[ANSWER], sentence.bytes, sentence.nr_bytes);
-	buf_fini(&sentence);
-	fill(&answer, cells);
+	finish(&answer);
+	table_add(table, &answer);
+	buf_fini(&answer.sentence);
 	table->is_figure_only = true;
 	table->figure = make_lines(&answer, width);
 	return table;

@@ -216,82 +216,67 @@ struct diff_judgement diff_check_judge(const struct diff_check *check, const str
 
 /* ---- the table ---- */
 
-enum check_column {
-	CONDITION,
-	RESULT,
-	NAME,
-	CHANGE,
-	LOW,
-	HIGH,
-	CHANGE_SHARE,
-	LOW_SHARE,
-	HIGH_SHARE,
-	P,
-	OUTLIERS_A,
-	OUTLIERS_B,
-	BY,
-	NR_CHECK_COLUMNS,
+struct check_row {
+	const char *condition;
+	struct diff_judgement of;
+	uint32_t name; /* of string_pool.h; 0: not judged */
 };
 
 static void add_check(
 	struct table *table, const struct diff_check *check, const struct diff_judgement *judgement)
 {
-	static const char *const results[] = {[DIFF_PASSED] = "passed",
-		[DIFF_FAILED] = "FAILED",
-		[DIFF_INCONCLUSIVE] = "inconclusive",
-		[DIFF_NOT_JUDGED] = "not judged"};
-	struct table_cell *cells = table_add_row(table);
-	const struct shift *change = &judgement->change;
-	const struct diff_row *row = judgement->row;
-	double percent = judgement->base_ns > 0 ? 100 / judgement->base_ns : 0;
+	struct check_row row = {.condition = check->text, .of = *judgement};
 
-	table_set_text(&cells[CONDITION], check->text, strlen(check->text));
-	table_set_string(&cells[RESULT], results[judgement->verdict]);
-	if (!row) {
-		return;
+	if (row.of.row) {
+		row.name = row.of.row->calls_b ? row.of.row->name_b : row.of.row->name_a;
 	}
-	table_set_integer(&cells[NAME], row->calls_b ? row->name_b : row->name_a);
-	table_set_number(&cells[CHANGE], change->estimate);
-	if (change->has_interval) {
-		table_set_number(&cells[LOW], change->low);
-		table_set_number(&cells[HIGH], change->high);
+	if (!row.of.change.has_interval) {
+		row.of.change.low = row.of.change.high = NAN;
 	}
-	if (percent > 0) {
-		table_set_number(&cells[CHANGE_SHARE], change->estimate * percent);
+	if (!row.of.has_p || row.of.is_mean) {
+		row.of.nr_outliers_a = row.of.nr_outliers_b = SIZE_MAX;
 	}
-	if (percent > 0 && change->has_interval) {
-		table_set_number(&cells[LOW_SHARE], change->low * percent);
-		table_set_number(&cells[HIGH_SHARE], change->high * percent);
-	}
-	if (judgement->has_p) {
-		table_set_number(&cells[P], change->p);
-		table_set_string(&cells[BY], judgement->is_mean ? "mean" : "median");
-	}
-	if (judgement->has_p && !judgement->is_mean) {
-		table_set_integer(&cells[OUTLIERS_A], judgement->nr_outliers_a);
-		table_set_integer(&cells[OUTLIERS_B], judgement->nr_outliers_b);
-	}
+	table_add(table, &row);
 }
 
 struct table *diff_checks_table(const struct diff_check *checks,
 	const struct diff_judgement *judgements, size_t nr, bool has_steps)
 {
-	static const struct table_column columns[NR_CHECK_COLUMNS] = {
-		TABLE_COLUMN("condition", "Fails on", TABLE_TEXT),
-		TABLE_COLUMN("result", "Result", TABLE_TEXT),
-		TABLE_COLUMN("name", "Name", TABLE_NAME),
-		TABLE_COLUMN("change_ns", "Change", TABLE_MEAN_TIME),
-		TABLE_COLUMN("change_low_ns", "Low", TABLE_MEAN_TIME, .is_wide_only = true),
-		TABLE_COLUMN("change_high_ns", "High", TABLE_MEAN_TIME, .is_wide_only = true),
-		TABLE_COLUMN("change_pct", "of A %", TABLE_PERCENT),
-		TABLE_COLUMN("change_low_pct", "Low %", TABLE_PERCENT),
-		TABLE_COLUMN("change_high_pct", "High %", TABLE_PERCENT),
-		TABLE_COLUMN("p", "p", TABLE_NUMBER, .is_p = true),
-		TABLE_COLUMN("outliers_a", "Outliers A", TABLE_COUNT),
-		TABLE_COLUMN("outliers_b", "Outliers B", TABLE_COUNT),
-		TABLE_COLUMN("by", "By", TABLE_TEXT, .is_wide_only = true),
+	static const char *const results[] = {[DIFF_PASSED] = "passed",
+		[DIFF_FAILED] = "FAILED",
+		[DIFF_INCONCLUSIVE] = "inconclusive",
+		[DIFF_NOT_JUDGED] = "not judged"};
+	static const char *const tests[] = {"median", "mean"};
+	static const struct table_column columns[] = {
+		TABLE_COLUMN(
+			"condition", "Fails on", TABLE_TEXT, TABLE_MEMBER(check_row, condition)),
+		TABLE_COLUMN("result", "Result", TABLE_TEXT,
+			TABLE_NAMED(check_row, of.verdict, results)),
+		TABLE_COLUMN("name", "Name", TABLE_NAME, TABLE_NONZERO(check_row, name)),
+		TABLE_COLUMN("change_ns", "Change", TABLE_MEAN_TIME,
+			TABLE_IF(check_row, of.change.estimate, of.row)),
+		TABLE_COLUMN("change_low_ns", "Low", TABLE_MEAN_TIME, .is_wide_only = true,
+			TABLE_MEMBER(check_row, of.change.low)),
+		TABLE_COLUMN("change_high_ns", "High", TABLE_MEAN_TIME, .is_wide_only = true,
+			TABLE_MEMBER(check_row, of.change.high)),
+		TABLE_COLUMN("change_pct", "of A %", TABLE_PERCENT,
+			TABLE_SHARE(check_row, of.change.estimate, of.base_ns)),
+		TABLE_COLUMN("change_low_pct", "Low %", TABLE_PERCENT,
+			TABLE_SHARE(check_row, of.change.low, of.base_ns)),
+		TABLE_COLUMN("change_high_pct", "High %", TABLE_PERCENT,
+			TABLE_SHARE(check_row, of.change.high, of.base_ns)),
+		TABLE_COLUMN("p", "p", TABLE_NUMBER, .is_p = true,
+			TABLE_IF(check_row, of.change.p, of.has_p)),
+		TABLE_COLUMN("outliers_a", "Outliers A", TABLE_COUNT,
+			TABLE_MEMBER(check_row, of.nr_outliers_a)),
+		TABLE_COLUMN("outliers_b", "Outliers B", TABLE_COUNT,
+			TABLE_MEMBER(check_row, of.nr_outliers_b)),
+		TABLE_COLUMN("by", "By", TABLE_TEXT, .is_wide_only = true,
+			TABLE_NAMED(check_row, of.is_mean, tests),
+			TABLE_WHOLE(check_row, of.has_p)),
 	};
-	struct table *table = table_create("checks", "Conditions", columns, NR_CHECK_COLUMNS);
+	struct table *table =
+		table_create("checks", "Conditions", columns, sizeof(columns) / sizeof(columns[0]));
 	bool is_any_mean = false, is_any_short = false;
 
 	for (size_t i = 0; i < nr; i++) {

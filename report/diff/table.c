@@ -15,41 +15,37 @@
 #include "report/util/buf.h"
 #include "report/util/string_pool.h"
 
-enum {
-	COLUMN_NAME,
-	COLUMN_A,
-	COLUMN_B,
-	COLUMN_CHANGE,
-	COLUMN_PERCENT,
-	COLUMN_SHARE,
-	COLUMN_SIGNIFICANCE,
-	COLUMN_P,
-	COLUMN_CALLS_A,
-	COLUMN_CALLS_B,
-	COLUMN_DEVIATION_A,
-	COLUMN_DEVIATION_B,
-	COLUMN_MATCH,
-	COLUMN_NAME_A,
-	NR_COLUMNS,
+struct shown_row {
+	struct diff_row of;
+	uint32_t name, a_name; /* the second: where A has another one, else 0 */
+	double a_ns, b_ns, change_ns, base_ns, a_stddev_ns, b_stddev_ns;
+	const char *significance, *match;
 };
 
-static const struct table_column columns[NR_COLUMNS] = {
-	[COLUMN_NAME] = TABLE_COLUMN("name", "Name", TABLE_NAME),
-	[COLUMN_A] = TABLE_COLUMN("a_ns", "A", TABLE_MEAN_TIME),
-	[COLUMN_B] = TABLE_COLUMN("b_ns", "B", TABLE_MEAN_TIME),
-	[COLUMN_CHANGE] = TABLE_COLUMN("change_ns", "Change", TABLE_MEAN_TIME),
-	[COLUMN_PERCENT] = TABLE_COLUMN("change_pct", "of A %", TABLE_PERCENT),
-	[COLUMN_SHARE] = TABLE_COLUMN("step_pct", "of A's step %", TABLE_PERCENT),
-	[COLUMN_SIGNIFICANCE] = TABLE_COLUMN("significance", "Change is", TABLE_TEXT),
-	[COLUMN_P] = TABLE_COLUMN("p", "p", TABLE_NUMBER, .is_p = true, .is_wide_only = true),
-	[COLUMN_CALLS_A] = TABLE_COLUMN("a_calls", "A calls", TABLE_NUMBER, .is_wide_only = true),
-	[COLUMN_CALLS_B] = TABLE_COLUMN("b_calls", "B calls", TABLE_NUMBER, .is_wide_only = true),
-	[COLUMN_DEVIATION_A] =
-		TABLE_COLUMN("a_stddev_ns", "A stddev", TABLE_MEAN_TIME, .is_wide_only = true),
-	[COLUMN_DEVIATION_B] =
-		TABLE_COLUMN("b_stddev_ns", "B stddev", TABLE_MEAN_TIME, .is_wide_only = true),
-	[COLUMN_MATCH] = TABLE_COLUMN("match", "Match", TABLE_TEXT),
-	[COLUMN_NAME_A] = TABLE_COLUMN("a_name", "Name in A", TABLE_NAME, .is_wide_only = true),
+static const struct table_column columns[] = {
+	TABLE_COLUMN("name", "Name", TABLE_NAME, TABLE_MEMBER(shown_row, name)),
+	TABLE_COLUMN("a_ns", "A", TABLE_MEAN_TIME, TABLE_MEMBER(shown_row, a_ns)),
+	TABLE_COLUMN("b_ns", "B", TABLE_MEAN_TIME, TABLE_MEMBER(shown_row, b_ns)),
+	TABLE_COLUMN("change_ns", "Change", TABLE_MEAN_TIME, TABLE_MEMBER(shown_row, change_ns)),
+	TABLE_COLUMN(
+		"change_pct", "of A %", TABLE_PERCENT, TABLE_SHARE(shown_row, change_ns, a_ns)),
+	TABLE_COLUMN("step_pct", "of A's step %", TABLE_PERCENT,
+		TABLE_SHARE(shown_row, change_ns, base_ns)),
+	TABLE_COLUMN(
+		"significance", "Change is", TABLE_TEXT, TABLE_MEMBER(shown_row, significance)),
+	TABLE_COLUMN("p", "p", TABLE_NUMBER, .is_p = true, .is_wide_only = true,
+		TABLE_IF(shown_row, of.p, of.has_p)),
+	TABLE_COLUMN("a_calls", "A calls", TABLE_NUMBER, .is_wide_only = true,
+		TABLE_MEAN(shown_row, of.calls_a, of.a.nr)),
+	TABLE_COLUMN("b_calls", "B calls", TABLE_NUMBER, .is_wide_only = true,
+		TABLE_MEAN(shown_row, of.calls_b, of.b.nr)),
+	TABLE_COLUMN("a_stddev_ns", "A stddev", TABLE_MEAN_TIME, .is_wide_only = true,
+		TABLE_IF(shown_row, a_stddev_ns, of.has_p)),
+	TABLE_COLUMN("b_stddev_ns", "B stddev", TABLE_MEAN_TIME, .is_wide_only = true,
+		TABLE_IF(shown_row, b_stddev_ns, of.has_p)),
+	TABLE_COLUMN("match", "Match", TABLE_TEXT, TABLE_MEMBER(shown_row, match)),
+	TABLE_COLUMN("a_name", "Name in A", TABLE_NAME, .is_wide_only = true,
+		TABLE_NONZERO(shown_row, a_name)),
 };
 
 static const char *const keys[] = {
@@ -186,13 +182,6 @@ const char *diff_row_significance(const struct diff_row *row)
 
 /* ---- tables ---- */
 
-static void set_calls(struct table_cell *cell, uint64_t calls, const struct welch_sample *sample)
-{
-	if (sample->nr) {
-		table_set_number(cell, (double)calls / (double)sample->nr);
-	}
-}
-
 static const char *match_text(const struct diff_row *row)
 {
 	static const char *const texts[] = {
@@ -204,38 +193,24 @@ static const char *match_text(const struct diff_row *row)
 	return texts[row->match];
 }
 
-static void set_times(struct table_cell *cells, double a_ns, double b_ns, double base_ns)
-{
-	table_set_number(&cells[COLUMN_A], a_ns);
-	table_set_number(&cells[COLUMN_B], b_ns);
-	table_set_number(&cells[COLUMN_CHANGE], b_ns - a_ns);
-	table_set_share(&cells[COLUMN_PERCENT], b_ns - a_ns, a_ns);
-	table_set_share(&cells[COLUMN_SHARE], b_ns - a_ns, base_ns);
-}
-
 /* Shows the name in B, unless only A has it: B is what runs now. */
 static void add_row(struct table *table, const struct diff_row *row, double base_ns)
 {
-	struct table_cell *cells = table_add_row(table);
+	struct shown_row shown = {.of = *row,
+		.name = row->calls_b ? row->name_b : row->name_a,
+		.a_ns = row->has_medians ? row->median_a : row->a.mean,
+		.b_ns = row->has_medians ? row->median_b : row->b.mean,
+		.base_ns = row->has_medians ? row->median_a : base_ns,
+		.a_stddev_ns = sqrt(row->a.variance),
+		.b_stddev_ns = sqrt(row->b.variance),
+		.significance = diff_row_significance(row),
+		.match = match_text(row)};
 
-	table_set_integer(&cells[COLUMN_NAME], row->calls_b ? row->name_b : row->name_a);
-	if (row->has_medians) {
-		set_times(cells, row->median_a, row->median_b, row->median_a);
-	} else {
-		set_times(cells, row->a.mean, row->b.mean, base_ns);
-	}
-	table_set_string(&cells[COLUMN_SIGNIFICANCE], diff_row_significance(row));
-	if (row->has_p) {
-		table_set_number(&cells[COLUMN_P], row->p);
-		table_set_number(&cells[COLUMN_DEVIATION_A], sqrt(row->a.variance));
-		table_set_number(&cells[COLUMN_DEVIATION_B], sqrt(row->b.variance));
-	}
-	set_calls(&cells[COLUMN_CALLS_A], row->calls_a, &row->a);
-	set_calls(&cells[COLUMN_CALLS_B], row->calls_b, &row->b);
-	table_set_string(&cells[COLUMN_MATCH], match_text(row));
+	shown.change_ns = shown.b_ns - shown.a_ns;
 	if (row->match != DIFF_ALONE && row->name_a != row->name_b) {
-		table_set_integer(&cells[COLUMN_NAME_A], row->name_a);
+		shown.a_name = row->name_a;
 	}
+	table_add(table, &shown);
 }
 
 struct table *diff_table_make(
@@ -251,8 +226,9 @@ struct table *diff_table_make(
 			&title, "%s, mean per %s", titles[section], has_steps ? "step" : "process");
 	}
 	buf_char(&title, '\0');
-	table = table_create(keys[section], title.bytes, columns, NR_COLUMNS);
-	table->columns[COLUMN_NAME].is_kernel = section == DIFF_KERNEL;
+	table = table_create(
+		keys[section], title.bytes, columns, sizeof(columns) / sizeof(columns[0]));
+	table->columns[0].is_kernel = section == DIFF_KERNEL;
 	buf_fini(&title);
 	for (size_t i = 0; i < rows->nr_rows; i++) {
 		add_row(table, &rows->rows[i], base_ns);

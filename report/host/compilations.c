@@ -34,6 +34,9 @@ struct compilation {
 	uint32_t place;			    /* of its step, as in phase_segment; 0: in none */
 	uint32_t line, nr_samples;	    /* by samples alone; 0: unknown, and none */
 	uint8_t compiler;		    /* enum op_compiler */
+	/* For the table. */
+	uint64_t start_ns, step;
+	struct buf changes;
 };
 
 /* All stages of a name in a compilation, without those in them. */
@@ -51,6 +54,13 @@ struct compiling {
 	bool is_known;
 };
 
+/* Which optional columns have a value in any row: only those are shown. */
+struct contents {
+	bool has_rank, has_step, has_code, has_inputs, has_samples;
+	bool has_torch_ranges;
+	unsigned int compilers; /* bits of enum op_compiler */
+};
+
 struct compilations_view {
 	struct view_input input;
 	struct compilation *items;
@@ -58,6 +68,7 @@ struct compilations_view {
 	size_t first;	      /* of that process */
 	struct idmap threads; /* struct compiling, of that process by thread */
 	uint64_t error_ns;    /* as in compile_samples, of all processes */
+	struct contents contents;
 };
 
 /* ---- reading ---- */
@@ -340,77 +351,58 @@ static void add_changes(const char *before, const char *now, struct buf *out)
 }
 
 /* `inputs` has those of the compilations of the process so far, uint32_t by code. */
-static void set_changes(
-	const struct compilation *item, struct idmap *inputs, struct table_cell *cell)
+static void find_changes(struct compilation *item, struct idmap *inputs)
 {
 	uint32_t code = item->inputs ? code_before(item->code) : 0;
 	const uint32_t *before = code ? idmap_get(inputs, code) : NULL;
-	struct buf text = {0};
 
 	if (before) {
 		add_changes(string_pool_text(*before, NULL), string_pool_text(item->inputs, NULL),
-			&text);
-	}
-	if (text.nr_bytes) {
-		table_set_text(cell, text.bytes, text.nr_bytes);
+			&item->changes);
 	}
 	if (item->code && item->inputs) {
 		*(uint32_t *)idmap_put(inputs, item->code) = item->inputs;
 	}
-	buf_fini(&text);
 }
 
 /* ---- the table ---- */
 
-enum column {
-	PID,
-	RANK,
-	NAME,
-	CODE,
-	LINE,
-	STEP,
-	DURATION,
-	SAMPLES,
-	START,
-	CHANGES,
-	STAGE,
-	STAGE_TIME
-};
-
 static const struct table_column columns[] = {
-	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID),
-	[RANK] = TABLE_COLUMN("rank", "Rank", TABLE_ID),
-	[NAME] = TABLE_COLUMN("name", "Compilation", TABLE_NAME, .is_name = true,
-		.help = "as the framework names it"),
-	[CODE] = TABLE_COLUMN("code", "Code", TABLE_NAME,
+	TABLE_COLUMN("pid", "PID", TABLE_ID, VIEW_PID(compilation, process)),
+	TABLE_COLUMN("rank", "Rank", TABLE_ID,
+		TABLE_WIDE_UNLESS(compilations_view, contents.has_rank),
+		VIEW_RANK(compilation, process)),
+	TABLE_COLUMN("name", "Compilation", TABLE_NAME, .is_name = true,
+		.help = "as the framework names it", TABLE_MEMBER(compilation, name)),
+	TABLE_COLUMN("code", "Code", TABLE_NAME,
 		.help = "that came of it. PyTorch numbers it: 0/2 is version 2 of code 0, "
 			"which PyTorch had compiled before (0/0 is the first one); unknown "
-			"for a backward pass. Of JAX: the function"),
-	[LINE] = TABLE_COLUMN("line", "Called at", TABLE_NAME,
+			"for a backward pass. Of JAX: the function",
+		TABLE_NONZERO(compilation, code)),
+	TABLE_COLUMN("line", "Called at", TABLE_NAME,
 		.help = "by samples: the line of the program that called what was compiled",
+		TABLE_WIDE_UNLESS(compilations_view, contents.has_samples),
 		TABLE_IF(compilation, line, line)),
-	[STEP] = TABLE_COLUMN("step", "Step", TABLE_ID, .help = "in which it began"),
-	[DURATION] = TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME, .is_major = true,
+	TABLE_COLUMN("step", "Step", TABLE_ID, .help = "in which it began",
+		TABLE_WIDE_UNLESS(compilations_view, contents.has_step),
+		TABLE_MEMBER(compilation, step)),
+	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME, .is_major = true,
 		TABLE_MEMBER(compilation, ns)),
-	[SAMPLES] = TABLE_COLUMN("samples", "Samples", TABLE_COUNT,
+	TABLE_COLUMN("samples", "Samples", TABLE_COUNT,
 		.help = "by which it is known; its times are estimates. None: ranges measure it",
+		TABLE_WIDE_UNLESS(compilations_view, contents.has_samples),
 		TABLE_IF(compilation, nr_samples, nr_samples)),
-	[START] = TABLE_COLUMN("start_ns", "Start", TABLE_TIME, .is_minor = true,
-		.help = "since the start of the recording", TABLE_MEMBER(compilation, begin_ns)),
-	[CHANGES] = TABLE_COLUMN("changes", "Changed inputs", TABLE_TEXT,
+	TABLE_COLUMN("start_ns", "Start", TABLE_TIME, .is_minor = true,
+		.help = "since the start of the recording", TABLE_MEMBER(compilation, start_ns)),
+	TABLE_COLUMN("changes", "Changed inputs", TABLE_TEXT,
 		.help = "of the code, since the version before; with GPROF_TORCH=shapes, if "
-			"autograd records it"),
-	[STAGE] = TABLE_COLUMN("stage", "Longest stage", TABLE_NAME,
-		.help = "in it, without the stages in that one"),
-	[STAGE_TIME] = TABLE_COLUMN("stage_ns", "Stage time", TABLE_TIME, .is_minor = true,
+			"autograd records it",
+		TABLE_WIDE_UNLESS(compilations_view, contents.has_inputs),
+		TABLE_BUF(compilation, changes)),
+	TABLE_COLUMN("stage", "Longest stage", TABLE_NAME,
+		.help = "in it, without the stages in that one", TABLE_MEMBER(compilation, stage)),
+	TABLE_COLUMN("stage_ns", "Stage time", TABLE_TIME, .is_minor = true,
 		.help = "of all its stages of that name", TABLE_MEMBER(compilation, stage_ns)),
-};
-
-/* Which optional columns have a value in any row: only those are shown. */
-struct contents {
-	bool has_rank, has_step, has_code, has_inputs, has_samples;
-	bool has_torch_ranges;
-	unsigned int compilers; /* bits of enum op_compiler */
 };
 
 static void note_reasons(struct table *table, const struct contents *contents)
@@ -444,54 +436,48 @@ static void add_notes(
 	}
 }
 
-static void fill_item(const struct compilation *item, struct table_cell *cells)
+static void note_contents(struct contents *contents, const struct compilation *item)
 {
-	view_fill_process(item->process, cells);
-	table_set_integer(&cells[START], time_axis_time(item->process, item->begin_ns));
-	if (item->place) {
-		table_set_integer(&cells[STEP], item->process->steps[item->place - 1].step);
-	}
-	table_set_integer(&cells[NAME], item->nr_samples ? item->name : stage_of(item->name));
-	table_set_integer(&cells[STAGE], item->stage);
-	if (item->code) {
-		table_set_integer(&cells[CODE], item->code);
-	}
+	contents->has_rank |= item->process->rank >= 0;
+	contents->has_step |= item->place > 0;
+	contents->has_code |= item->code != 0;
+	contents->has_inputs |= item->inputs != 0;
+	contents->has_samples |= item->nr_samples != 0;
+	contents->has_torch_ranges |= item->compiler == OP_COMPILER_TORCH && !item->nr_samples;
+	contents->compilers |= 1u << item->compiler;
+}
+
+static void add_row(struct table *table, struct compilation *item)
+{
+	item->start_ns = time_axis_time(item->process, item->begin_ns);
+	item->step = item->place ? item->process->steps[item->place - 1].step : UINT64_MAX;
+	item->name = item->nr_samples ? item->name : stage_of(item->name);
+	table_add(table, item);
+	buf_fini(&item->changes);
 }
 
 static void fill(void *state, struct table *table)
 {
 	struct compilations_view *view = state;
-	struct contents contents = {.compilers = 0};
+	const struct contents *contents = &view->contents;
 	struct idmap of_codes;
 
 	idmap_init(&of_codes, sizeof(uint32_t));
 	for (size_t i = view->nr; i-- > 0;) {
-		const struct compilation *item = &view->items[i];
-		struct table_cell *cells = table_add(table, item);
+		struct compilation *item = &view->items[i];
 
-		fill_item(item, cells);
 		if (i + 1 < view->nr && item->process != view->items[i + 1].process) {
 			idmap_fini(&of_codes);
 			idmap_init(&of_codes, sizeof(uint32_t));
 		}
-		set_changes(item, &of_codes, &cells[CHANGES]);
-		contents.has_rank |= item->process->rank >= 0;
-		contents.has_step |= item->place > 0;
-		contents.has_code |= item->code != 0;
-		contents.has_inputs |= item->inputs != 0;
-		contents.has_samples |= item->nr_samples != 0;
-		contents.has_torch_ranges |=
-			item->compiler == OP_COMPILER_TORCH && !item->nr_samples;
-		contents.compilers |= 1u << item->compiler;
+		find_changes(item, &of_codes);
+		note_contents(&view->contents, item);
+		add_row(table, item);
 	}
 	idmap_fini(&of_codes);
-	table->columns[RANK].is_wide_only = !contents.has_rank;
-	table->columns[STEP].is_wide_only = !contents.has_step;
-	table->columns[CODE].is_wide_only = contents.has_samples && !contents.has_code;
-	table->columns[LINE].is_wide_only = !contents.has_samples;
-	table->columns[SAMPLES].is_wide_only = !contents.has_samples;
-	table->columns[CHANGES].is_wide_only = !contents.has_inputs;
-	add_notes(view, table, &contents);
+	table_set_state(table, view);
+	table_set_wide(table, "code", contents->has_samples && !contents->has_code);
+	add_notes(view, table, contents);
 }
 
 static void fini(void *state)

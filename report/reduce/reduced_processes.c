@@ -26,13 +26,7 @@ void reduced_who_fill(const struct reduced_process *process, struct table_cell *
 	TABLE_FILL(columns, process, cells);
 }
 
-static void set_state(const void *state, struct table_cell *cell)
-{
-	static const char *const states[NR_REDUCED_STATES] = {
-		"complete", "incomplete", "unfinished"};
-
-	table_set_string(cell, states[*(const uint8_t *)state]);
-}
+static const char *const states[NR_REDUCED_STATES] = {"complete", "incomplete", "unfinished"};
 
 struct table *reduced_processes_table(const struct reduced *reduced)
 {
@@ -46,7 +40,7 @@ struct table *reduced_processes_table(const struct reduced *reduced)
 		TABLE_COLUMN("missing", "Missing", TABLE_COUNT,
 			TABLE_SATURATED(reduced_process, missing)),
 		TABLE_COLUMN(
-			"state", "State", TABLE_TEXT, TABLE_SET(reduced_process, state, set_state)),
+			"state", "State", TABLE_TEXT, TABLE_NAMED(reduced_process, state, states)),
 		TABLE_COLUMN(
 			"command", "Command", TABLE_TEXT, TABLE_MEMBER(reduced_process, command)),
 	};

@@ -63,18 +63,15 @@ const struct view_class view_nsys_ranges = {
 	.fini = fini,
 };
 
-static void set_style(const void *kind, struct table_cell *cell)
-{
-	table_set_string(cell, *(const uint32_t *)kind == GPROF_NVTX_PUSH ? "PushPop" : "StartEnd");
-}
+static const char *const styles[] = {
+	[GPROF_NVTX_PUSH] = "PushPop", [GPROF_NVTX_START] = "StartEnd"};
 
 /* kind: of that kind alone, without a column that says so; GPROF_NVTX_MARK: of both. */
 static struct table *make_table(struct ranges_view *view, uint32_t kind)
 {
 	static const struct table_column both[] = {
 		NSYS_TIMES("Instances"),
-		TABLE_COLUMN(
-			"style", "Style", TABLE_TEXT, TABLE_SET(nsys_sum_row, kind, set_style)),
+		TABLE_COLUMN("style", "Style", TABLE_TEXT, TABLE_NAMED(nsys_sum_row, kind, styles)),
 		TABLE_COLUMN("name", "Range", TABLE_TEXT, TABLE_MEMBER(nsys_sum_row, name)),
 	};
 	static const struct table_column one[] = {

@@ -207,12 +207,7 @@ struct table *nsys_mem_size_sum(const struct nsys_ask *ask, void *const *views)
 	return table;
 }
 
-static void set_category(const void *kind, struct table_cell *cell)
-{
-	static const char *const names[] = {"CUDA_API", "CUDA_KERNEL", "MEMORY_OPER"};
-
-	table_set_string(cell, names[*(const uint32_t *)kind]);
-}
+static const char *const categories[] = {"CUDA_API", "CUDA_KERNEL", "MEMORY_OPER"};
 
 static struct table *category_table(
 	const struct nsys_ask *ask, void *const *views, const struct keyed_stats *calls)
@@ -220,7 +215,7 @@ static struct table *category_table(
 	static const struct table_column columns[] = {
 		NSYS_TIMES("Instances"),
 		TABLE_COLUMN("category", "Category", TABLE_TEXT,
-			TABLE_SET(nsys_sum_row, kind, set_category)),
+			TABLE_NAMED(nsys_sum_row, kind, categories)),
 		TABLE_COLUMN("name", "Operation", TABLE_TEXT, TABLE_MEMBER(nsys_sum_row, name)),
 	};
 	struct keyed_stats merged;

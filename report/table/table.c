@@ -292,6 +292,15 @@ void table_set_saturated(const void *member, struct table_cell *cell)
 	table_set_integer(cell, value);
 }
 
+void table_set_buf(const void *member, struct table_cell *cell)
+{
+	const struct buf *text = member;
+
+	if (text->nr_bytes) {
+		table_set_text(cell, text->bytes, text->nr_bytes);
+	}
+}
+
 struct table_cell *table_add(struct table *table, const void *row)
 {
 	struct table_cell *cells = table_add_row(table);

@@ -168,6 +168,9 @@ const struct table_cell *table_row(const struct table *table, size_t row);
 /* A uint64_t that saturates: all ones are known, too. */
 void table_set_saturated(const void *member, struct table_cell *cell);
 #define TABLE_SATURATED(row, member) TABLE_SET(row, member, table_set_saturated)
+/* The bytes of a struct buf; none are unknown. */
+void table_set_buf(const void *member, struct table_cell *cell);
+#define TABLE_BUF(row, member) TABLE_SET(row, member, table_set_buf)
 
 /* Not a source: text shows the column without --wide only if that bool of the state is set. */
 #define TABLE_WIDE_UNLESS(view, member) .wide_unless = 1 + offsetof(struct view, member)

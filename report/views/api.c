@@ -255,15 +255,12 @@ static void on_sync_batch(void *context, struct process *process, const struct b
 	}
 }
 
-static void set_recorder(const void *kind, struct table_cell *cell)
-{
-	table_set_string(cell, *(const uint32_t *)kind ? "CUPTI" : "host call");
-}
+static const char *const recorders[] = {"host call", "CUPTI"};
 
 static const struct table_column sync_columns[] = {
 	KEYED_STATS_COLUMNS("% of its kind"),
 	TABLE_COLUMN("recorded_by", "Recorded by", TABLE_TEXT, .help = "host call or CUPTI",
-		TABLE_SET(keyed_stats_row, kind, set_recorder)),
+		TABLE_NAMED(keyed_stats_row, kind, recorders)),
 	TABLE_COLUMN("name", "Name", TABLE_NAME, TABLE_MEMBER(keyed_stats_row, name)),
 };
 

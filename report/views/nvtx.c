@@ -59,19 +59,13 @@ static void end(void *context, struct process *process)
 	view->ranges = NULL;
 }
 
-static void set_style(const void *kind, struct table_cell *cell)
-{
-	uint32_t op = *(const uint32_t *)kind;
-
-	table_set_string(cell, op == GPROF_NVTX_PUSH	? "PushPop"
-			       : op == GPROF_NVTX_START ? "StartEnd"
-							: "Mark");
-}
+static const char *const styles[] = {
+	[GPROF_NVTX_PUSH] = "PushPop", [GPROF_NVTX_START] = "StartEnd", [GPROF_NVTX_MARK] = "Mark"};
 
 static const struct table_column columns[] = {
 	KEYED_STATS_COLUMNS("% of range time"),
 	TABLE_COLUMN("style", "Style", TABLE_TEXT, .help = "PushPop, StartEnd or Mark",
-		TABLE_SET(keyed_stats_row, kind, set_style)),
+		TABLE_NAMED(keyed_stats_row, kind, styles)),
 	TABLE_COLUMN("name", "Range", TABLE_NAME, TABLE_MEMBER(keyed_stats_row, name)),
 };
 
