@@ -8,10 +8,7 @@
 
 static const struct scan_want wants[] = {
 	UTILIZATION_WANTS,
-	{GPROF_TABLE_alloc,
-		COL_BIT(COL_alloc_time) | COL_BIT(COL_alloc_allocated_bytes) |
-			COL_BIT(COL_alloc_reserved_bytes) | COL_BIT(COL_alloc_device_type) |
-			COL_BIT(COL_alloc_device),
+	{GPROF_TABLE_alloc, COLS(alloc, time, allocated_bytes, reserved_bytes, device_type, device),
 		0},
 };
 

@@ -93,10 +93,7 @@ static void on_batch(void *context, struct process *process, const struct batch 
 
 static const struct scan_want wants[] = {
 	{GPROF_TABLE_cpu_sample, TIMED_SAMPLE_COLUMNS, 0},
-	{GPROF_TABLE_wait_sample,
-		COL_BIT(COL_wait_sample_time) | COL_BIT(COL_wait_sample_ns) |
-			COL_BIT(COL_wait_sample_task) | WAIT_KEY_COLUMNS,
-		0},
+	{GPROF_TABLE_wait_sample, COLS(wait_sample, time, ns, task) | WAIT_KEY_COLUMNS, 0},
 };
 
 static const struct scan_view scan_view = {.wants = wants, .nr_wants = 2, .on_batch = on_batch};

@@ -316,15 +316,8 @@ static void on_batch(void *context, struct process *process, const struct batch 
 }
 
 static const struct scan_want wants[] = {
-	{GPROF_TABLE_cpu_sample,
-		COL_BIT(COL_cpu_sample_time) | COL_BIT(COL_cpu_sample_ns) |
-			COL_BIT(COL_cpu_sample_task) | COL_BIT(COL_cpu_sample_native_stack) |
-			COL_BIT(COL_cpu_sample_py_stack),
-		0},
-	{GPROF_TABLE_wait_sample,
-		COL_BIT(COL_wait_sample_time) | COL_BIT(COL_wait_sample_ns) |
-			COL_BIT(COL_wait_sample_task) | COL_BIT(COL_wait_sample_py_stack),
-		0},
+	{GPROF_TABLE_cpu_sample, COLS(cpu_sample, time, ns, task, native_stack, py_stack), 0},
+	{GPROF_TABLE_wait_sample, COLS(wait_sample, time, ns, task, py_stack), 0},
 };
 
 static const struct scan_view scan_view = {.wants = wants, .nr_wants = 2, .on_batch = on_batch};

@@ -153,17 +153,9 @@ static void on_batch(void *context, struct process *process, const struct batch 
 }
 
 static const struct scan_want wants[] = {
-	{GPROF_TABLE_thread_cpu,
-		COL_BIT(COL_thread_cpu_time) | COL_BIT(COL_thread_cpu_cpu_ns) |
-			COL_BIT(COL_thread_cpu_wait_ns) | COL_BIT(COL_thread_cpu_thread),
-		0},
-	{GPROF_TABLE_sample,
-		COL_BIT(COL_sample_time) | COL_BIT(COL_sample_value) | COL_BIT(COL_sample_metric),
-		0},
-	{GPROF_TABLE_cpu_sample,
-		COL_BIT(COL_cpu_sample_time) | COL_BIT(COL_cpu_sample_ns) |
-			COL_BIT(COL_cpu_sample_task),
-		0},
+	{GPROF_TABLE_thread_cpu, COLS(thread_cpu, time, cpu_ns, wait_ns, thread), 0},
+	{GPROF_TABLE_sample, COLS(sample, time, value, metric), 0},
+	{GPROF_TABLE_cpu_sample, COLS(cpu_sample, time, ns, task), 0},
 };
 
 static const struct scan_view scan_view = {.wants = wants,

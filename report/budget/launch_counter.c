@@ -168,8 +168,7 @@ static void count_launch(struct launch_counts *counts, const struct op_call *cal
 static void count_launches(struct launch_counts *counts)
 {
 	struct stream *stream = counts->process->stream;
-	const uint32_t mask = COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur) |
-			      COL_BIT(COL_api_call) | COL_BIT(COL_api_correlation);
+	const uint32_t mask = COLS(api, begin, dur, call, correlation);
 
 	for (size_t block = 0; block < stream->nr_blocks; block++) {
 		struct batch b;
@@ -216,12 +215,9 @@ static void end(void *context, struct process *process)
 
 static const struct scan_want wants[] = {
 	/* Without times, nobody knows when a launch ran: damage of these columns loses it, too. */
-	{SCAN_WITH(GPROF_IS_ACTIVITY),
-		COL_BIT(COL_kernel_correlation) | COL_BIT(COL_kernel_begin) |
-			COL_BIT(COL_kernel_dur),
-		0},
-	{GPROF_TABLE_untimed, COL_BIT(COL_untimed_correlation), 0},
-	{GPROF_TABLE_api, COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur) | COL_BIT(COL_api_call), 0},
+	{SCAN_WITH(GPROF_IS_ACTIVITY), COLS(kernel, correlation, begin, dur), 0},
+	{GPROF_TABLE_untimed, COLS(untimed, correlation), 0},
+	{GPROF_TABLE_api, COLS(api, begin, dur, call), 0},
 };
 
 const struct scan_view launch_counts_scan = {

@@ -20,7 +20,7 @@
 
 /* ---- the long ones ---- */
 
-#define CALL_MASK (COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur) | COL_BIT(COL_api_call))
+#define CALL_MASK COLS(api, begin, dur, call)
 
 static bool may_be_long(const struct process *process, uint64_t ticks)
 {
@@ -45,7 +45,7 @@ static bool has_any(struct process *process, size_t block)
 {
 	struct batch batch;
 
-	if (stream_load(process->stream, block, COL_BIT(COL_api_dur), 0, &batch)) {
+	if (stream_load(process->stream, block, COLS(api, dur), 0, &batch)) {
 		return false;
 	}
 	for (uint32_t i = 0; i < batch.nr_rows; i++) {

@@ -208,14 +208,8 @@ static void on_batch(void *context, struct process *process, const struct batch 
 }
 
 static const struct scan_want wants[] = {
-	{GPROF_TABLE_thread_cpu,
-		COL_BIT(COL_thread_cpu_cpu_ns) | COL_BIT(COL_thread_cpu_thread) |
-			COL_BIT(COL_thread_cpu_cpu) | COL_BIT(COL_thread_cpu_known),
-		0},
-	{GPROF_TABLE_sample,
-		COL_BIT(COL_sample_time) | COL_BIT(COL_sample_value) | COL_BIT(COL_sample_metric) |
-			COL_BIT(COL_sample_device),
-		0},
+	{GPROF_TABLE_thread_cpu, COLS(thread_cpu, cpu_ns, thread, cpu, known), 0},
+	{GPROF_TABLE_sample, COLS(sample, time, value, metric, device), 0},
 };
 
 static const struct scan_view scan_view = {.wants = wants,

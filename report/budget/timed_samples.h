@@ -23,10 +23,7 @@ struct timed_samples {
 };
 
 /* The columns of GPROF_TABLE_cpu_sample that timed_sample_of needs, for struct scan_want. */
-#define TIMED_SAMPLE_COLUMNS                                                          \
-	(COL_BIT(COL_cpu_sample_time) | COL_BIT(COL_cpu_sample_ns) |                  \
-		COL_BIT(COL_cpu_sample_task) | COL_BIT(COL_cpu_sample_native_stack) | \
-		COL_BIT(COL_cpu_sample_py_stack))
+#define TIMED_SAMPLE_COLUMNS COLS(cpu_sample, time, ns, task, native_stack, py_stack)
 
 /*
  * Do CPU samples of the process stand for its time in the kernel, too? Not where the kernel refuses

@@ -15,10 +15,7 @@ struct wait_key {
 };
 
 /* The columns that wait_key_of needs, for struct scan_want. */
-#define WAIT_KEY_COLUMNS                                                          \
-	(COL_BIT(COL_wait_sample_py_stack) | COL_BIT(COL_wait_sample_syscall) |   \
-		COL_BIT(COL_wait_sample_object) | COL_BIT(COL_wait_sample_kind) | \
-		COL_BIT(COL_wait_sample_holder_stack))
+#define WAIT_KEY_COLUMNS COLS(wait_sample, py_stack, syscall, object, kind, holder_stack)
 
 /* Returns that of a row of such a batch. */
 struct wait_key wait_key_of(const struct batch *batch, uint32_t row);

@@ -155,17 +155,12 @@ static const struct taker {
 	uint32_t mask;
 	void (*take)(struct watch_process *process, const struct batch *batch);
 } takers[] = {
-	{GPROF_TABLE_step, COL_BIT(COL_step_step) | COL_BIT(COL_step_time), take_steps},
-	{GPROF_TABLE_window,
-		COL_BIT(COL_window_time) | COL_BIT(COL_window_state) | COL_BIT(COL_window_window),
-		take_windows},
-	{GPROF_TABLE_loss, COL_BIT(COL_loss_count), take_losses},
-	{GPROF_TABLE_sample,
-		COL_BIT(COL_sample_time) | COL_BIT(COL_sample_value) | COL_BIT(COL_sample_metric) |
-			COL_BIT(COL_sample_device),
-		take_samples},
-	{GPROF_TABLE_hang, COL_BIT(COL_hang_hang) | COL_BIT(COL_hang_item), add_hangs},
-	{GPROF_TABLE_checkpoint, COL_BIT(COL_checkpoint_thread), take_groups},
+	{GPROF_TABLE_step, COLS(step, step, time), take_steps},
+	{GPROF_TABLE_window, COLS(window, time, state, window), take_windows},
+	{GPROF_TABLE_loss, COLS(loss, count), take_losses},
+	{GPROF_TABLE_sample, COLS(sample, time, value, metric, device), take_samples},
+	{GPROF_TABLE_hang, COLS(hang, hang, item), add_hangs},
+	{GPROF_TABLE_checkpoint, COLS(checkpoint, thread), take_groups},
 };
 
 void watch_read(struct watch_process *process, struct stream *stream)

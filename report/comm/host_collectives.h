@@ -28,10 +28,7 @@ struct host_collective {
 };
 
 /* The columns of table op that this needs. */
-#define HOST_COLLECTIVE_MASK                                                                  \
-	(COL_BIT(COL_op_begin) | COL_BIT(COL_op_dur) | COL_BIT(COL_op_op_name) |              \
-		COL_BIT(COL_op_name) | COL_BIT(COL_op_op_shape) | COL_BIT(COL_op_framework) | \
-		COL_BIT(COL_op_scope))
+#define HOST_COLLECTIVE_MASK COLS(op, begin, dur, op_name, name, op_shape, framework, scope)
 
 /* For scan_view.needs: false for table op of a process without such calls, else true. */
 bool host_collective_needs(void *context, struct process *process, unsigned int table);

@@ -13,10 +13,8 @@
 #include "report/util/buf.h"
 #include "report/util/sort.h"
 
-#define KERNEL_MASK                                                                        \
-	(COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_place) | \
-		COL_BIT(COL_kernel_correlation) | COL_BIT(COL_kernel_graph_node))
-#define CALL_MASK (COL_BIT(COL_api_begin) | COL_BIT(COL_api_correlation))
+#define KERNEL_MASK COLS(kernel, begin, dur, place, correlation, graph_node)
+#define CALL_MASK   (COLS(api, begin, correlation))
 
 /* A kernel of a graph. */
 struct replay {

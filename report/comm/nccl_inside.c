@@ -8,20 +8,12 @@
 #include "report/stream/stream.h"
 #include "report/util/buf.h"
 
-#define OP_MASK                                                                                  \
-	(COL_BIT(COL_nccl_op_op) | COL_BIT(COL_nccl_op_call_begin) | COL_BIT(COL_nccl_op_comm) | \
-		COL_BIT(COL_nccl_op_algorithm) | COL_BIT(COL_nccl_op_protocol) |                 \
-		COL_BIT(COL_nccl_op_channels))
-#define CHANNEL_MASK                                                                       \
-	(COL_BIT(COL_nccl_channel_op) | COL_BIT(COL_nccl_channel_bytes) |                  \
-		COL_BIT(COL_nccl_channel_own_gpu_ns) | COL_BIT(COL_nccl_channel_peer_ns) | \
-		COL_BIT(COL_nccl_channel_network_ns) | COL_BIT(COL_nccl_channel_data_ns) | \
-		COL_BIT(COL_nccl_channel_steps))
-#define TRANSFER_MASK                                                                           \
-	(COL_BIT(COL_nccl_channel_begin) | COL_BIT(COL_nccl_channel_dur) |                      \
-		COL_BIT(COL_nccl_channel_what) | COL_BIT(COL_nccl_channel_first_ns) |           \
-		COL_BIT(COL_nccl_channel_first_after_ns) | COL_BIT(COL_nccl_channel_later_ns) | \
-		COL_BIT(COL_nccl_channel_pause_ns) | COL_BIT(COL_nccl_channel_pause_after_ns))
+#define OP_MASK COLS(nccl_op, op, call_begin, comm, algorithm, protocol, channels)
+#define CHANNEL_MASK \
+	(COLS(nccl_channel, op, bytes, own_gpu_ns, peer_ns, network_ns, data_ns, steps))
+#define TRANSFER_MASK                                                                       \
+	(COLS(nccl_channel, begin, dur, what, first_ns, first_after_ns, later_ns, pause_ns, \
+		pause_after_ns))
 
 void nccl_waits_add(struct nccl_waits *sum, const struct nccl_waits *one)
 {

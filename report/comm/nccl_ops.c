@@ -24,7 +24,7 @@
 
 /* ---- launches ---- */
 
-#define LAUNCH_MASK (COL_BIT(COL_api_thread) | COL_BIT(COL_api_correlation))
+#define LAUNCH_MASK COLS(api, thread, correlation)
 
 void nccl_launches_fini(struct nccl_launches *launches)
 {
@@ -170,9 +170,7 @@ size_t nccl_launches_find(struct nccl_launches *launches, uint64_t correlation)
 
 /* ---- operations ---- */
 
-#define KERNEL_MASK                                                                        \
-	(COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_place) | \
-		COL_BIT(COL_kernel_correlation))
+#define KERNEL_MASK COLS(kernel, begin, dur, place, correlation)
 
 struct nccl_call {
 	uint64_t group, bytes, begin, end;

@@ -53,23 +53,14 @@ struct gpu_activities {
 };
 
 /* The columns that a scan must want to take the activities itself. */
-#define GPU_ACTIVITIES_WANTS                                                                      \
-	{SCAN_WITH(GPROF_IS_ACTIVITY),                                                            \
-		COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_place) | \
-			COL_BIT(COL_kernel_correlation),                                          \
-		0},                                                                               \
-		{GPROF_TABLE_kernel, COL_BIT(COL_kernel_shape), 0},                               \
-		{GPROF_TABLE_memcpy,                                                              \
-			COL_BIT(COL_memcpy_bytes) | COL_BIT(COL_memcpy_copy_kind) |               \
-				COL_BIT(COL_memcpy_src_kind) | COL_BIT(COL_memcpy_dst_kind) |     \
-				COL_BIT(COL_memcpy_flags),                                        \
-			0},                                                                       \
-		{GPROF_TABLE_memset,                                                              \
-			COL_BIT(COL_memset_bytes) | COL_BIT(COL_memset_memory_kind) |             \
-				COL_BIT(COL_memset_flags),                                        \
-			0},                                                                       \
-	{                                                                                         \
-		GPROF_TABLE_graph, COL_BIT(COL_graph_graph), 0                                    \
+#define GPU_ACTIVITIES_WANTS                                                                    \
+	{SCAN_WITH(GPROF_IS_ACTIVITY), COLS(kernel, begin, dur, place, correlation), 0},        \
+		{GPROF_TABLE_kernel, COLS(kernel, shape), 0},                                   \
+		{GPROF_TABLE_memcpy, COLS(memcpy, bytes, copy_kind, src_kind, dst_kind, flags), \
+			0},                                                                     \
+		{GPROF_TABLE_memset, COLS(memset, bytes, memory_kind, flags), 0},               \
+	{                                                                                       \
+		GPROF_TABLE_graph, COLS(graph, graph), 0                                        \
 	}
 
 /* For scan_view.needs: nothing is read of a process that has no work. */

@@ -23,11 +23,10 @@ struct alike_samples {
 };
 
 /* The tables and columns that alike_samples_add reads: two elements of a view's list. */
-#define ALIKE_SAMPLES_WANTS                                                                     \
-	{GPROF_TABLE_cpu_sample, COL_BIT(COL_cpu_sample_ns) | COL_BIT(COL_cpu_sample_py_stack), \
-		0},                                                                             \
-	{                                                                                       \
-		GPROF_TABLE_wait_sample, COL_BIT(COL_wait_sample_ns) | WAIT_KEY_COLUMNS, 0      \
+#define ALIKE_SAMPLES_WANTS                                                          \
+	{GPROF_TABLE_cpu_sample, COLS(cpu_sample, ns, py_stack), 0},                 \
+	{                                                                            \
+		GPROF_TABLE_wait_sample, COLS(wait_sample, ns) | WAIT_KEY_COLUMNS, 0 \
 	}
 
 /* Adds the rows of a batch of either table. */

@@ -24,10 +24,7 @@ struct cpu_view {
 };
 
 static const struct scan_want wants[] = {
-	{GPROF_TABLE_cpu_sample,
-		COL_BIT(COL_cpu_sample_ns) | COL_BIT(COL_cpu_sample_native_stack) |
-			COL_BIT(COL_cpu_sample_py_stack),
-		0},
+	{GPROF_TABLE_cpu_sample, COLS(cpu_sample, ns, native_stack, py_stack), 0},
 };
 
 static void begin(void *context, struct process *process)

@@ -29,11 +29,7 @@ struct cpu_threads_view {
 };
 
 static const struct scan_want wants[] = {
-	{GPROF_TABLE_cpu_sample,
-		COL_BIT(COL_cpu_sample_ns) | COL_BIT(COL_cpu_sample_task) |
-			COL_BIT(COL_cpu_sample_native_stack) | COL_BIT(COL_cpu_sample_name) |
-			COL_BIT(COL_cpu_sample_py_stack),
-		0},
+	{GPROF_TABLE_cpu_sample, COLS(cpu_sample, ns, task, native_stack, name, py_stack), 0},
 };
 
 static void on_batch(void *context, struct process *process, const struct batch *b)

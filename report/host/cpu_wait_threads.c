@@ -40,11 +40,8 @@ struct cpu_waits_view {
 
 static const struct scan_want wants[] = {
 	{GPROF_TABLE_thread_cpu,
-		COL_BIT(COL_thread_cpu_time) | COL_BIT(COL_thread_cpu_cpu_ns) |
-			COL_BIT(COL_thread_cpu_wait_ns) | COL_BIT(COL_thread_cpu_thread) |
-			COL_BIT(COL_thread_cpu_cpu) | COL_BIT(COL_thread_cpu_cpu_khz) |
-			COL_BIT(COL_thread_cpu_migrations) | COL_BIT(COL_thread_cpu_major_faults) |
-			COL_BIT(COL_thread_cpu_known),
+		COLS(thread_cpu, time, cpu_ns, wait_ns, thread, cpu, cpu_khz, migrations,
+			major_faults, known),
 		0},
 };
 

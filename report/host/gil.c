@@ -60,10 +60,7 @@ struct gil_view {
 };
 
 static const struct scan_want wants[] = {
-	{GPROF_TABLE_os_call,
-		COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur) | COL_BIT(COL_api_thread) |
-			COL_BIT(COL_api_call),
-		0},
+	{GPROF_TABLE_os_call, COLS(api, begin, dur, thread, call), 0},
 	{GPROF_TABLE_cpu_sample, TIMED_SAMPLE_COLUMNS, 0},
 };
 

@@ -42,7 +42,7 @@ struct gil_holders_view {
 };
 
 static const struct scan_want wants[] = {
-	{GPROF_TABLE_gil_sample, COL_ALL(NR_COL_gil_sample) & ~COL_BIT(COL_gil_sample_time), 0},
+	{GPROF_TABLE_gil_sample, COL_ALL(NR_COL_gil_sample) & ~COLS(gil_sample, time), 0},
 };
 
 static void add_sample(struct gil_holders_view *view, const struct key *key, uint32_t name,

@@ -53,8 +53,7 @@ struct loader_stages_view {
 
 static const struct scan_want wants[] = {
 	ALIKE_SAMPLES_WANTS,
-	{GPROF_TABLE_thread_cpu, COL_BIT(COL_thread_cpu_wait_ns) | COL_BIT(COL_thread_cpu_thread),
-		0},
+	{GPROF_TABLE_thread_cpu, COLS(thread_cpu, wait_ns, thread), 0},
 };
 
 /* ---- reading ---- */

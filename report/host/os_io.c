@@ -34,11 +34,7 @@ struct io_view {
 };
 
 static const struct scan_want wants[] = {
-	{GPROF_TABLE_os_call,
-		COL_BIT(COL_api_dur) | COL_BIT(COL_api_thread) | COL_BIT(COL_api_call) |
-			COL_BIT(COL_os_call_bytes) | COL_BIT(COL_os_call_file) |
-			COL_BIT(COL_os_call_name),
-		0},
+	{GPROF_TABLE_os_call, COLS(api, dur, thread, call) | COLS(os_call, bytes, file, name), 0},
 };
 
 static void init(void *state)

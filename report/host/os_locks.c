@@ -43,10 +43,7 @@ struct locks_view {
 
 static const struct scan_want wants[] = {
 	{GPROF_TABLE_os_call,
-		COL_BIT(COL_api_dur) | COL_BIT(COL_api_thread) | COL_BIT(COL_api_call) |
-			COL_BIT(COL_os_call_object) | COL_BIT(COL_os_call_native_stack) |
-			COL_BIT(COL_os_call_holder),
-		0},
+		COLS(api, dur, thread, call) | COLS(os_call, object, native_stack, holder), 0},
 };
 
 static uint32_t find_row(struct locks_view *view, const struct lock_key *wanted)

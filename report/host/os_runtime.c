@@ -30,15 +30,9 @@ struct os_runtime_view {
 };
 
 static const struct scan_want wants[] = {
-	{GPROF_TABLE_os_call,
-		COL_BIT(COL_api_dur) | COL_BIT(COL_api_call) | COL_BIT(COL_api_result) |
-			COL_BIT(COL_os_call_bytes),
-		0},
-	{GPROF_TABLE_os_count,
-		COL_BIT(COL_os_count_call) | COL_BIT(COL_os_count_nr) | COL_BIT(COL_os_count_bytes),
-		0},
-	{SCAN_WITH(GPROF_IS_CALL),
-		COL_BIT(COL_api_dur) | COL_BIT(COL_api_call) | COL_BIT(COL_api_result), 0},
+	{GPROF_TABLE_os_call, COLS(api, dur, call, result) | COLS(os_call, bytes), 0},
+	{GPROF_TABLE_os_count, COLS(os_count, call, nr, bytes), 0},
+	{SCAN_WITH(GPROF_IS_CALL), COLS(api, dur, call, result), 0},
 };
 
 static void init(void *state)

@@ -39,7 +39,7 @@ struct wait_lines_view {
 };
 
 static const struct scan_want wants[] = {
-	{GPROF_TABLE_wait_sample, COL_BIT(COL_wait_sample_ns) | WAIT_KEY_COLUMNS, 0},
+	{GPROF_TABLE_wait_sample, COLS(wait_sample, ns) | WAIT_KEY_COLUMNS, 0},
 };
 
 /* ---- reading ---- */

@@ -13,10 +13,7 @@
 
 const struct scan_want memory_scan_wants[MEMORY_SCAN_NR_WANTS] = {
 	{GPROF_TABLE_alloc,
-		COL_BIT(COL_alloc_time) | COL_BIT(COL_alloc_bytes) |
-			COL_BIT(COL_alloc_allocated_bytes) | COL_BIT(COL_alloc_reserved_bytes) |
-			COL_BIT(COL_alloc_device_type) | COL_BIT(COL_alloc_device),
-		0},
+		COLS(alloc, time, bytes, allocated_bytes, reserved_bytes, device_type, device), 0},
 	{GPROF_TABLE_api_alloc, COL_ALL(NR_COL_api_alloc), 0},
 };
 
@@ -29,7 +26,7 @@ static bool has_gpu_allocator(struct process *process)
 		struct batch batch;
 
 		if (stream_block_table(stream, i) != GPROF_TABLE_alloc ||
-			stream_load(stream, i, COL_BIT(COL_alloc_device_type), 0, &batch)) {
+			stream_load(stream, i, COLS(alloc, device_type), 0, &batch)) {
 			continue;
 		}
 		for (uint32_t row = 0; row < batch.nr_rows; row++) {

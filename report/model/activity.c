@@ -11,16 +11,13 @@ uint32_t activity_kind_mask(unsigned int table)
 {
 	switch (table) {
 	case GPROF_TABLE_kernel:
-		return COL_BIT(COL_kernel_shape);
+		return COLS(kernel, shape);
 	case GPROF_TABLE_memcpy:
-		return COL_BIT(COL_memcpy_bytes) | COL_BIT(COL_memcpy_copy_kind) |
-		       COL_BIT(COL_memcpy_src_kind) | COL_BIT(COL_memcpy_dst_kind) |
-		       COL_BIT(COL_memcpy_flags);
+		return COLS(memcpy, bytes, copy_kind, src_kind, dst_kind, flags);
 	case GPROF_TABLE_memset:
-		return COL_BIT(COL_memset_bytes) | COL_BIT(COL_memset_memory_kind) |
-		       COL_BIT(COL_memset_flags);
+		return COLS(memset, bytes, memory_kind, flags);
 	default:
-		return COL_BIT(COL_graph_graph);
+		return COLS(graph, graph);
 	}
 }
 

@@ -145,7 +145,7 @@ static void add_batch(struct busy *activities, const struct batch *b)
  */
 static void read_activities(struct exact_clock *clock, struct stream *stream)
 {
-	const uint32_t mask = COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur);
+	const uint32_t mask = COLS(kernel, begin, dur);
 	struct stream_request *requests = mem_zeroed(stream->nr_blocks + 1, sizeof(*requests));
 	uint64_t *later_min = stream_later_begins(stream, table_set_with(GPROF_IS_ACTIVITY));
 	struct busy activities;

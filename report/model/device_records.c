@@ -111,7 +111,7 @@ static bool find_failure(
 /* Reads with a reader of its own and stops at the first failure. */
 const char *process_lacks_gpu(const struct process *process)
 {
-	const uint32_t mask = COL_BIT(COL_api_call) | COL_BIT(COL_api_result);
+	const uint32_t mask = COLS(api, call, result);
 	char why[128];
 	struct reader *reader;
 	const char *fact;

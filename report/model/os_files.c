@@ -44,8 +44,7 @@ void os_files_begin(struct os_files *files, struct process *process)
 		struct batch batch;
 
 		if (stream_block_table(process->stream, i) == GPROF_TABLE_os_call &&
-			!stream_load(process->stream, i,
-				COL_BIT(COL_os_call_file) | COL_BIT(COL_os_call_name), 0, &batch)) {
+			!stream_load(process->stream, i, COLS(os_call, file, name), 0, &batch)) {
 			add_names(files, &batch);
 		}
 	}

@@ -77,8 +77,7 @@ static void end(void *context, struct process *process)
 	frame_sums_end(&((struct python_lines *)context)->sums, process, add_stack);
 }
 
-static const struct scan_want want = {
-	GPROF_TABLE_cpu_sample, COL_BIT(COL_cpu_sample_ns) | COL_BIT(COL_cpu_sample_py_stack), 0};
+static const struct scan_want want = {GPROF_TABLE_cpu_sample, COLS(cpu_sample, ns, py_stack), 0};
 
 const struct scan_view python_lines_scan = {
 	.wants = &want, .nr_wants = 1, .begin = begin, .on_batch = on_batch, .end = end};

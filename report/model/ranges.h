@@ -27,11 +27,8 @@ struct ranges *ranges_create(void);
 void ranges_destroy(struct ranges *ranges);
 
 /* The columns of table nvtx that this needs. */
-#define RANGES_MASK                                                                               \
-	(COL_BIT(COL_nvtx_time) | COL_BIT(COL_nvtx_thread) | COL_BIT(COL_nvtx_name) |             \
-		COL_BIT(COL_nvtx_range) | COL_BIT(COL_nvtx_domain) |                              \
-		COL_BIT(COL_nvtx_registered) | COL_BIT(COL_nvtx_op) | COL_BIT(COL_nvtx_payload) | \
-		COL_BIT(COL_nvtx_payload_type))
+#define RANGES_MASK \
+	(COLS(nvtx, time, thread, name, range, domain, registered, op, payload, payload_type))
 
 /*
  * Adds a batch, and calls `range` for each complete range by the order of ends. An end on another

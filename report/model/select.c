@@ -26,9 +26,7 @@
  * always stay.
  */
 
-#define MASK                                                                           \
-	(COL_BIT(COL_nvtx_time) | COL_BIT(COL_nvtx_thread) | COL_BIT(COL_nvtx_range) | \
-		COL_BIT(COL_nvtx_domain) | COL_BIT(COL_nvtx_op))
+#define MASK COLS(nvtx, time, thread, range, domain, op)
 
 /* The end of a started range, by its id. */
 struct end_row {
@@ -333,7 +331,7 @@ static void count_no_call(
 /* Reads all calls before the activities: the recorder may write an activity before its call. */
 static void read_launches(struct select *select, struct stream *stream)
 {
-	static const uint32_t mask = COL_BIT(COL_api_begin) | COL_BIT(COL_api_correlation);
+	static const uint32_t mask = COLS(api, begin, correlation);
 	struct idset *called = idset_create();
 
 	select->launched = idset_create();

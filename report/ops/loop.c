@@ -178,20 +178,18 @@ static void add_blocks(
  */
 static uint32_t find_thread(struct process *process)
 {
-	static const uint32_t op_mask = COL_BIT(COL_op_thread) | COL_BIT(COL_op_op_name) |
-					COL_BIT(COL_op_name) | COL_BIT(COL_op_framework) |
-					COL_BIT(COL_op_scope) | COL_BIT(COL_op_depth);
+	static const uint32_t op_mask = COLS(op, thread, op_name, name, framework, scope, depth);
 	struct score best = {0};
 	struct idmap scores;
 
 	idmap_init(&scores, sizeof(struct score));
 	add_blocks(&scores, process, GPROF_TABLE_op, op_mask);
 	if (!scores.nr) {
-		add_blocks(&scores, process, GPROF_TABLE_api_launch, COL_BIT(COL_api_thread));
-		add_blocks(&scores, process, GPROF_TABLE_api_copy, COL_BIT(COL_api_thread));
+		add_blocks(&scores, process, GPROF_TABLE_api_launch, COLS(api, thread));
+		add_blocks(&scores, process, GPROF_TABLE_api_copy, COLS(api, thread));
 	}
 	if (!scores.nr) {
-		add_blocks(&scores, process, GPROF_TABLE_api, COL_BIT(COL_api_thread));
+		add_blocks(&scores, process, GPROF_TABLE_api, COLS(api, thread));
 	}
 	for (size_t i = 0; i < scores.nr; i++) {
 		const struct score *score = idmap_at(&scores, i);
@@ -264,10 +262,8 @@ static void add_begins(struct first *first, struct recent_class *recent, struct 
 
 static struct first find_first(struct process *process)
 {
-	static const uint32_t mask = COL_BIT(COL_op_begin) | COL_BIT(COL_op_thread) |
-				     COL_BIT(COL_op_end_thread) | COL_BIT(COL_op_op_name) |
-				     COL_BIT(COL_op_name) | COL_BIT(COL_op_framework) |
-				     COL_BIT(COL_op_scope);
+	static const uint32_t mask =
+		COLS(op, begin, thread, end_thread, op_name, name, framework, scope);
 	struct first first = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
 	struct recent_class recent[NR_RECENT] = {0};
 	struct stream *stream = process->stream;

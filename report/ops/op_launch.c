@@ -58,10 +58,8 @@ struct op_record *op_records_add(struct op_records *records, uint32_t *list)
 	return item;
 }
 
-#define WORK_MASK (COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_correlation))
-#define RECORD_MASK                                                          \
-	(WORK_MASK | COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_place) | \
-		COL_BIT(COL_kernel_graph) | COL_BIT(COL_kernel_graph_node))
+#define WORK_MASK   (COLS(kernel, dur, correlation))
+#define RECORD_MASK (WORK_MASK | COLS(kernel, begin, place, graph, graph_node))
 
 /* Copies and sets have their common columns at the same numbers (format.h). */
 _Static_assert((int)COL_memcpy_bytes == (int)COL_memset_bytes, "bytes");
@@ -80,7 +78,7 @@ static struct idset *find_called(struct process *process)
 		struct batch batch;
 
 		if (!is_call(stream_block_table(stream, i)) ||
-			stream_load(stream, i, COL_BIT(COL_api_correlation), 0, &batch)) {
+			stream_load(stream, i, COLS(api, correlation), 0, &batch)) {
 			continue;
 		}
 		idset_add_all(called, batch.col[COL_api_correlation], batch.nr_rows);

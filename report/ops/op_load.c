@@ -370,37 +370,33 @@ static void add_collections(struct op_rows *rows, const struct batch *b, struct 
 /* A view that wants neither calls nor records does not pay for their columns. */
 static uint32_t mask_of(const struct op_rows *rows, unsigned int table)
 {
-	static const uint32_t alloc_mask = COL_BIT(COL_alloc_time) | COL_BIT(COL_alloc_address) |
-					   COL_BIT(COL_alloc_bytes) | COL_BIT(COL_alloc_thread) |
-					   COL_BIT(COL_alloc_device_type) |
-					   COL_BIT(COL_alloc_device);
-	uint32_t call_mask = COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur) |
-			     COL_BIT(COL_api_thread) | COL_BIT(COL_api_correlation);
+	static const uint32_t alloc_mask =
+		COLS(alloc, time, address, bytes, thread, device_type, device);
+	uint32_t call_mask = COLS(api, begin, dur, thread, correlation);
 
 	if (rows->want->has_calls || rows->want->records) {
-		call_mask |= COL_BIT(COL_api_result) | COL_BIT(COL_api_call);
+		call_mask |= COLS(api, result, call);
 		call_mask |= native_column_of(table) && rows->process->native_stacks.nr
 				     ? COL_BIT(native_column_of(table))
 				     : 0;
 	}
 	if (rows->want->records && handle_column_of(table)) {
 		call_mask |= COL_BIT(handle_column_of(table));
-		call_mask |= table == GPROF_TABLE_os_call ? COL_BIT(COL_os_call_holder) : 0;
+		call_mask |= table == GPROF_TABLE_os_call ? COLS(os_call, holder) : 0;
 	}
 	switch (table) {
 	case GPROF_TABLE_op:
-		return COL_ALL(NR_COL_op) & ~COL_BIT(COL_op_sequence);
+		return COL_ALL(NR_COL_op) & ~COLS(op, sequence);
 	case GPROF_TABLE_alloc:
 		return alloc_mask;
 	case GPROF_TABLE_nvtx:
 		return RANGES_MASK;
 	case GPROF_TABLE_graph_node:
-		return COL_BIT(COL_graph_node_time) | COL_BIT(COL_graph_node_node) |
-		       COL_BIT(COL_graph_node_original) | COL_BIT(COL_graph_node_thread);
+		return COLS(graph_node, time, node, original, thread);
 	case GPROF_TABLE_py_gc:
 		return COL_ALL(NR_COL_py_gc);
 	case GPROF_TABLE_api_launch:
-		return call_mask | COL_BIT(COL_api_launch_py_stack);
+		return call_mask | COLS(api_launch, py_stack);
 	default:
 		return call_mask;
 	}

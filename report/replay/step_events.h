@@ -169,21 +169,11 @@ struct step_loader {
 };
 
 /* For struct scan_want[]. */
-#define STEP_LOADER_WANTS                                                           \
-	{GPROF_TABLE_sync,                                                          \
-		COL_BIT(COL_sync_place) | COL_BIT(COL_sync_correlation) |           \
-			COL_BIT(COL_sync_event) | COL_BIT(COL_sync_type),           \
-		0},                                                                 \
-		{GPROF_TABLE_event,                                                 \
-			COL_BIT(COL_event_place) | COL_BIT(COL_event_correlation) | \
-				COL_BIT(COL_event_event),                           \
-			0},                                                         \
-	{                                                                           \
-		GPROF_TABLE_api,                                                    \
-			COL_BIT(COL_api_correlation) | COL_BIT(COL_api_thread) |    \
-				COL_BIT(COL_api_call) | COL_BIT(COL_api_event) |    \
-				COL_BIT(COL_api_stream),                            \
-			0                                                           \
+#define STEP_LOADER_WANTS                                                               \
+	{GPROF_TABLE_sync, COLS(sync, place, correlation, event, type), 0},             \
+		{GPROF_TABLE_event, COLS(event, place, correlation, event), 0},         \
+	{                                                                               \
+		GPROF_TABLE_api, COLS(api, correlation, thread, call, event, stream), 0 \
 	}
 
 /* For scan_view. */

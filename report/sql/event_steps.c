@@ -74,8 +74,8 @@ struct event_steps *event_steps_create(struct process *process)
 
 void event_steps_prepare(struct event_steps *steps, unsigned int table)
 {
-	static const struct scan_want wants[] = {{SCAN_WITH(GPROF_IS_CALL),
-		COL_BIT(COL_api_begin) | COL_BIT(COL_api_correlation), 0}};
+	static const struct scan_want wants[] = {
+		{SCAN_WITH(GPROF_IS_CALL), COLS(api, begin, correlation), 0}};
 	static const struct scan_view view = {.wants = wants,
 		.nr_wants = sizeof(wants) / sizeof(wants[0]),
 		.on_batch = take_calls};

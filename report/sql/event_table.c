@@ -260,7 +260,7 @@ uint32_t event_table_mask(const struct event_table *table, uint64_t columns)
 			mask |= COL_BIT(table->columns[c].source) | (is_end ? COL_BIT(1) : 0);
 			if (table->columns[c].role == ROLE_OP_NAME &&
 				table->source == GPROF_TABLE_op) {
-				mask |= COL_BIT(COL_op_name);
+				mask |= COLS(op, name);
 			}
 		}
 	}

@@ -27,9 +27,25 @@ GPROF_TABLES(T)
 #undef T
 #undef SCHEMA_ENUM
 
-/* The mask of one column, and of all columns of a table. */
+/* The mask of a column by its number, and of all columns of a table. */
 #define COL_BIT(column)	    (1u << (column))
 #define COL_ALL(nr_columns) ((1u << (nr_columns)) - 1u)
+
+/* The mask of columns of a table, as COLS(api, begin, dur). */
+#define COLS_1(t, c)						     COL_BIT(COL_##t##_##c)
+#define COLS_2(t, c, ...)					     COLS_1(t, c) | COLS_1(t, __VA_ARGS__)
+#define COLS_3(t, c, ...)					     COLS_1(t, c) | COLS_2(t, __VA_ARGS__)
+#define COLS_4(t, c, ...)					     COLS_1(t, c) | COLS_3(t, __VA_ARGS__)
+#define COLS_5(t, c, ...)					     COLS_1(t, c) | COLS_4(t, __VA_ARGS__)
+#define COLS_6(t, c, ...)					     COLS_1(t, c) | COLS_5(t, __VA_ARGS__)
+#define COLS_7(t, c, ...)					     COLS_1(t, c) | COLS_6(t, __VA_ARGS__)
+#define COLS_8(t, c, ...)					     COLS_1(t, c) | COLS_7(t, __VA_ARGS__)
+#define COLS_9(t, c, ...)					     COLS_1(t, c) | COLS_8(t, __VA_ARGS__)
+#define COLS_10(t, c, ...)					     COLS_1(t, c) | COLS_9(t, __VA_ARGS__)
+#define COLS_OF(c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, macro, ...) macro
+#define COLS(t, ...)                                                                           \
+	(COLS_OF(__VA_ARGS__, COLS_10, COLS_9, COLS_8, COLS_7, COLS_6, COLS_5, COLS_4, COLS_3, \
+		COLS_2, COLS_1, )(t, __VA_ARGS__))
 
 /* A set of tables, a bit each. */
 __extension__ typedef unsigned __int128 table_set;

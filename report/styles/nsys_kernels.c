@@ -75,8 +75,8 @@ static void init_with_ranges(void *state)
 /* ---- without ranges ---- */
 
 static const struct scan_want wants[] = {
-	{GPROF_TABLE_kernel, COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_shape), 0},
-	{GPROF_TABLE_untimed, COL_BIT(COL_untimed_table) | COL_BIT(COL_untimed_shape), 0},
+	{GPROF_TABLE_kernel, COLS(kernel, dur, shape), 0},
+	{GPROF_TABLE_untimed, COLS(untimed, table, shape), 0},
 };
 
 static void begin(void *context, struct process *process)

@@ -39,10 +39,7 @@ struct paddle_memory_view {
 };
 
 static const struct scan_want wants[] = {
-	{GPROF_TABLE_alloc,
-		COL_BIT(COL_alloc_allocated_bytes) | COL_BIT(COL_alloc_reserved_bytes) |
-			COL_BIT(COL_alloc_device_type) | COL_BIT(COL_alloc_device),
-		0},
+	{GPROF_TABLE_alloc, COLS(alloc, allocated_bytes, reserved_bytes, device_type, device), 0},
 };
 
 static void on_batch(void *context, struct process *process, const struct batch *b)

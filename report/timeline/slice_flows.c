@@ -68,8 +68,7 @@ static void read_nodes(struct slice_flows *flows, const struct batch *b)
 
 struct slice_flows *slice_flows_create(struct timeline *timeline, const struct slice_sink *sink)
 {
-	static const uint32_t mask = COL_BIT(COL_op_sequence) | COL_BIT(COL_op_forward_thread) |
-				     COL_BIT(COL_op_framework) | COL_BIT(COL_op_scope);
+	static const uint32_t mask = COLS(op, sequence, forward_thread, framework, scope);
 	struct slice_flows *flows = mem_zeroed(1, sizeof(*flows));
 	struct stream *stream = timeline->process->stream;
 

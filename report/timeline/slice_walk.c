@@ -560,22 +560,17 @@ static uint32_t times_mask(unsigned int table)
 	case GPROF_TABLE_nvtx:
 		return RANGES_MASK;
 	case GPROF_TABLE_op:
-		return COL_BIT(COL_op_begin) | COL_BIT(COL_op_dur) | COL_BIT(COL_op_thread) |
-		       COL_BIT(COL_op_op_name) | COL_BIT(COL_op_name) | COL_BIT(COL_op_framework) |
-		       COL_BIT(COL_op_scope);
+		return COLS(op, begin, dur, thread, op_name, name, framework, scope);
 	case GPROF_TABLE_nccl:
-		return COL_BIT(COL_nccl_begin) | COL_BIT(COL_nccl_dur) | COL_BIT(COL_nccl_thread);
+		return COLS(nccl, begin, dur, thread);
 	case GPROF_TABLE_py_call:
-		return COL_BIT(COL_py_call_begin) | COL_BIT(COL_py_call_dur) |
-		       COL_BIT(COL_py_call_thread);
+		return COLS(py_call, begin, dur, thread);
 	case GPROF_TABLE_py_gc:
-		return COL_BIT(COL_py_gc_begin) | COL_BIT(COL_py_gc_dur) |
-		       COL_BIT(COL_py_gc_thread);
+		return COLS(py_gc, begin, dur, thread);
 	case GPROF_TABLE_alloc:
 		return 0;
 	default:
-		return COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur) | COL_BIT(COL_api_thread) |
-		       COL_BIT(COL_api_correlation);
+		return COLS(api, begin, dur, thread, correlation);
 	}
 }
 
@@ -602,7 +597,7 @@ static uint32_t full_mask(const struct slice_walk *walk, unsigned int table)
 	case GPROF_TABLE_overhead:
 		return COL_ALL(NR_COL_overhead);
 	case GPROF_TABLE_api_launch:
-		return COL_ALL(GPROF_NR_API_COLUMNS) | COL_BIT(COL_api_launch_py_stack);
+		return COL_ALL(GPROF_NR_API_COLUMNS) | COLS(api_launch, py_stack);
 	default:
 		return COL_ALL(GPROF_NR_API_COLUMNS);
 	}
@@ -715,11 +710,8 @@ static void walk_flow_op(
 /* For sinks that sort: the ends of flows go into the sort before their slices do. */
 void slice_walk_flows(const struct slice_walk *walk)
 {
-	static const uint32_t mask =
-		COL_BIT(COL_op_begin) | COL_BIT(COL_op_dur) | COL_BIT(COL_op_thread) |
-		COL_BIT(COL_op_op_name) | COL_BIT(COL_op_name) | COL_BIT(COL_op_framework) |
-		COL_BIT(COL_op_scope) | COL_BIT(COL_op_sequence) | COL_BIT(COL_op_forward_thread) |
-		COL_BIT(COL_op_framework_thread);
+	static const uint32_t mask = COLS(op, begin, dur, thread, op_name, name, framework, scope,
+		sequence, forward_thread, framework_thread);
 	struct timeline *timeline = walk->timeline;
 	struct stream *stream = timeline->process->stream;
 	struct slice_flows *flows = slice_flows_create(timeline, walk->sink);

@@ -216,9 +216,8 @@ void timeline_read_launches(struct timeline *timeline)
 
 	idmap_init(&begins_ns, sizeof(uint64_t));
 	for (int are_calls = 0; are_calls < 2; are_calls++) {
-		uint32_t mask =
-			are_calls ? COL_BIT(COL_api_begin) | COL_BIT(COL_api_correlation)
-				  : COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_correlation);
+		uint32_t mask = are_calls ? COLS(api, begin, correlation)
+					  : COLS(kernel, begin, correlation);
 
 		for (size_t i = 0; i < stream->nr_blocks; i++) {
 			unsigned int table = stream_block_table(stream, i);

@@ -555,7 +555,7 @@ static void read_blocks(struct counted *counted, unsigned int facts, uint32_t ma
 
 	for (size_t i = 0; i < stream->nr_blocks; i++) {
 		unsigned int table = stream_block_table(stream, i);
-		uint32_t bytes = table == GPROF_TABLE_memcpy ? COL_BIT(COL_memcpy_bytes) : 0;
+		uint32_t bytes = table == GPROF_TABLE_memcpy ? COLS(memcpy, bytes) : 0;
 		struct batch batch;
 
 		if (gprof_table_is(table, facts) &&
@@ -596,13 +596,10 @@ void track_counters_walk(struct track_counters *counters)
 	counted.timeline.part = NULL;
 	counted.activities = external_sort_create(sizeof(struct counted_activity), 0, SORTED_BYTES);
 	idmap_init(&counted.calls, sizeof(struct counted_call));
-	read_blocks(&counted, GPROF_IS_ACTIVITY,
-		COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_place) |
-			COL_BIT(COL_kernel_correlation),
+	read_blocks(&counted, GPROF_IS_ACTIVITY, COLS(kernel, begin, dur, place, correlation),
 		add_activities);
 	external_sort_finish(counted.activities);
-	read_blocks(&counted, GPROF_IS_CALL, COL_BIT(COL_api_begin) | COL_BIT(COL_api_correlation),
-		add_calls);
+	read_blocks(&counted, GPROF_IS_CALL, COLS(api, begin, correlation), add_calls);
 	for (size_t i = 0; i < external_sort_nr(counted.activities); i++) {
 		count_activity(counters, &counted, external_sort_at(counted.activities, i));
 	}

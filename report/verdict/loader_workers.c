@@ -124,10 +124,8 @@ static void on_batch(void *context, struct process *process, const struct batch 
 	}
 }
 
-static const struct scan_want wants = {GPROF_TABLE_os_call,
-	COL_BIT(COL_api_dur) | COL_BIT(COL_api_thread) | COL_BIT(COL_api_call) |
-		COL_BIT(COL_os_call_bytes) | COL_BIT(COL_os_call_file) | COL_BIT(COL_os_call_name),
-	0};
+static const struct scan_want wants = {
+	GPROF_TABLE_os_call, COLS(api, dur, thread, call) | COLS(os_call, bytes, file, name), 0};
 
 static const struct scan_view scan_view = {
 	.wants = &wants, .nr_wants = 1, .on_batch = on_batch, .ignores_selection = true};

@@ -25,14 +25,12 @@ struct api_view {
 	bool has_gaps;	  /* functions without a hook were called, and not all of them recorded */
 };
 
-#define CALL_COLUMNS                                                              \
-	(COL_BIT(COL_api_dur) | COL_BIT(COL_api_call) | COL_BIT(COL_api_result) | \
-		COL_BIT(COL_api_source))
+#define CALL_COLUMNS COLS(api, dur, call, result, source)
 
 static const struct scan_want wants[] = {
 	{SCAN_WITH(GPROF_IS_CALL), CALL_COLUMNS, 0},
 	{GPROF_TABLE_api_nested, CALL_COLUMNS, 0},
-	{GPROF_TABLE_api_count, COL_BIT(COL_api_count_call) | COL_BIT(COL_api_count_nr), 0},
+	{GPROF_TABLE_api_count, COLS(api_count, call, nr), 0},
 };
 
 static void init(void *state)
@@ -216,8 +214,8 @@ struct sync_view {
 #define SEEN_BY_CUPTI (1ull << 40)
 
 static const struct scan_want sync_wants[] = {
-	{GPROF_TABLE_sync, COL_BIT(COL_sync_dur) | COL_BIT(COL_sync_type), 0},
-	{GPROF_TABLE_api_sync, COL_BIT(COL_api_sync_dur) | COL_BIT(COL_api_sync_call), 0},
+	{GPROF_TABLE_sync, COLS(sync, dur, type), 0},
+	{GPROF_TABLE_api_sync, COLS(api_sync, dur, call), 0},
 };
 
 /* CUPTI's records of waits make every call of CUDA longer, so they are off by default. */

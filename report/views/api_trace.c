@@ -52,7 +52,7 @@ static void on_call(void *context, const struct op_call *call, const struct op *
 }
 
 static const struct scan_want wants[] = {
-	TRACE_NESTED_CALLS, {GPROF_TABLE_api_count, COL_BIT(COL_api_count_nr), 0}};
+	TRACE_NESTED_CALLS, {GPROF_TABLE_api_count, COLS(api_count, nr), 0}};
 
 static void on_batch(void *context, struct process *process, const struct batch *batch)
 {

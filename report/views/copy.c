@@ -21,34 +21,15 @@ struct copy_view {
 };
 
 static const struct scan_want memcpy_wants[] = {
-	{GPROF_TABLE_memcpy,
-		COL_BIT(COL_memcpy_dur) | COL_BIT(COL_memcpy_bytes) |
-			COL_BIT(COL_memcpy_copy_kind) | COL_BIT(COL_memcpy_src_kind) |
-			COL_BIT(COL_memcpy_dst_kind) | COL_BIT(COL_memcpy_flags),
-		0},
-	{GPROF_TABLE_untimed,
-		COL_BIT(COL_untimed_table) | COL_BIT(COL_untimed_copy_kind) |
-			COL_BIT(COL_untimed_bytes),
-		0},
-	{GPROF_TABLE_api_copy,
-		COL_BIT(COL_api_copy_begin) | COL_BIT(COL_api_copy_dur) |
-			COL_BIT(COL_api_copy_result) | COL_BIT(COL_api_copy_copy_kind) |
-			COL_BIT(COL_api_copy_bytes) | COL_BIT(COL_api_copy_dst) |
-			COL_BIT(COL_api_copy_src),
-		0},
+	{GPROF_TABLE_memcpy, COLS(memcpy, dur, bytes, copy_kind, src_kind, dst_kind, flags), 0},
+	{GPROF_TABLE_untimed, COLS(untimed, table, copy_kind, bytes), 0},
+	{GPROF_TABLE_api_copy, COLS(api_copy, begin, dur, result, copy_kind, bytes, dst, src), 0},
 };
 
 static const struct scan_want memset_wants[] = {
-	{GPROF_TABLE_memset,
-		COL_BIT(COL_memset_dur) | COL_BIT(COL_memset_bytes) |
-			COL_BIT(COL_memset_memory_kind) | COL_BIT(COL_memset_flags),
-		0},
-	{GPROF_TABLE_untimed, COL_BIT(COL_untimed_table) | COL_BIT(COL_untimed_bytes), 0},
-	{GPROF_TABLE_api_set,
-		COL_BIT(COL_api_set_begin) | COL_BIT(COL_api_set_dur) |
-			COL_BIT(COL_api_set_result) | COL_BIT(COL_api_set_bytes) |
-			COL_BIT(COL_api_set_dst),
-		0},
+	{GPROF_TABLE_memset, COLS(memset, dur, bytes, memory_kind, flags), 0},
+	{GPROF_TABLE_untimed, COLS(untimed, table, bytes), 0},
+	{GPROF_TABLE_api_set, COLS(api_set, begin, dur, result, bytes, dst), 0},
 };
 
 static void init_sets(void *state)

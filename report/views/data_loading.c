@@ -29,7 +29,7 @@ struct data_loading_view {
 };
 
 static const struct scan_want wants[] = {
-	{GPROF_TABLE_sample, COL_BIT(COL_sample_value) | COL_BIT(COL_sample_metric), 0},
+	{GPROF_TABLE_sample, COLS(sample, value, metric), 0},
 };
 
 static void init(void *state)

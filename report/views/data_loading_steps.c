@@ -47,9 +47,7 @@ struct data_loading_steps_view {
 };
 
 static const struct scan_want wants[] = {
-	{GPROF_TABLE_sample,
-		COL_BIT(COL_sample_time) | COL_BIT(COL_sample_value) | COL_BIT(COL_sample_metric),
-		0},
+	{GPROF_TABLE_sample, COLS(sample, time, value, metric), 0},
 };
 
 static void init(void *state)

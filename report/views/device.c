@@ -49,13 +49,10 @@ struct device_view {
 };
 
 static const struct scan_want wants[] = {
-	{SCAN_WITH(GPROF_IS_ACTIVITY),
-		COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_place) |
-			COL_BIT(COL_kernel_correlation),
-		0},
-	{GPROF_TABLE_kernel, COL_BIT(COL_kernel_shape), 0},
-	{GPROF_TABLE_untimed, COL_BIT(COL_untimed_place), 0},
-	{SCAN_WITH(GPROF_IS_CALL), COL_BIT(COL_api_correlation), 0},
+	{SCAN_WITH(GPROF_IS_ACTIVITY), COLS(kernel, begin, dur, place, correlation), 0},
+	{GPROF_TABLE_kernel, COLS(kernel, shape), 0},
+	{GPROF_TABLE_untimed, COLS(untimed, place), 0},
+	{SCAN_WITH(GPROF_IS_CALL), COLS(api, correlation), 0},
 };
 
 static bool needs(void *context, struct process *process, unsigned int table)

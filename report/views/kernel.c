@@ -27,14 +27,10 @@ struct kernel_view {
 };
 
 static const struct scan_want wants[] = {
-	{GPROF_TABLE_kernel, COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_shape),
-		COL_BIT(COL_kernel_dur) | COL_BIT(COL_kernel_shape)},
-	{GPROF_TABLE_graph, COL_BIT(COL_graph_dur) | COL_BIT(COL_graph_graph), 0},
-	{GPROF_TABLE_untimed, COL_BIT(COL_untimed_table) | COL_BIT(COL_untimed_shape), 0},
-	{GPROF_TABLE_api_launch,
-		COL_BIT(COL_api_launch_dur) | COL_BIT(COL_api_launch_result) |
-			COL_BIT(COL_api_launch_shape),
-		0},
+	{GPROF_TABLE_kernel, COLS(kernel, dur, shape), COLS(kernel, dur, shape)},
+	{GPROF_TABLE_graph, COLS(graph, dur, graph), 0},
+	{GPROF_TABLE_untimed, COLS(untimed, table, shape), 0},
+	{GPROF_TABLE_api_launch, COLS(api_launch, dur, result, shape), 0},
 };
 
 static void init(void *state)

@@ -309,9 +309,8 @@ static void fini(void *state)
 	free(((struct failed_view *)state)->processes);
 }
 
-static const struct scan_want wants[] = {{GPROF_TABLE_api_alloc,
-	COL_BIT(COL_api_alloc_result) | COL_BIT(COL_api_alloc_op) | COL_BIT(COL_api_alloc_space),
-	0}};
+static const struct scan_want wants[] = {
+	{GPROF_TABLE_api_alloc, COLS(api_alloc, result, op, space), 0}};
 
 VIEW(memory_failed, 374) = {
 	.name = "memory-failed",

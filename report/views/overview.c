@@ -84,11 +84,11 @@ struct overview_view {
 };
 
 static const struct scan_want wants[] = {
-	{SCAN_WITH(GPROF_IS_ACTIVITY), COL_BIT(COL_kernel_begin) | COL_BIT(COL_kernel_dur), 0},
-	{SCAN_WITH(GPROF_IS_COMPUTING), COL_BIT(COL_kernel_place), 0},
-	{GPROF_TABLE_kernel, COL_BIT(COL_kernel_shape), 0},
-	{GPROF_TABLE_untimed, COL_BIT(COL_untimed_table), 0},
-	{SCAN_WITH(GPROF_IS_CALL), COL_BIT(COL_api_begin) | COL_BIT(COL_api_dur), 0},
+	{SCAN_WITH(GPROF_IS_ACTIVITY), COLS(kernel, begin, dur), 0},
+	{SCAN_WITH(GPROF_IS_COMPUTING), COLS(kernel, place), 0},
+	{GPROF_TABLE_kernel, COLS(kernel, shape), 0},
+	{GPROF_TABLE_untimed, COLS(untimed, table), 0},
+	{SCAN_WITH(GPROF_IS_CALL), COLS(api, begin, dur), 0},
 };
 
 static void init(void *state)

@@ -167,7 +167,7 @@ struct overhead_view {
 #define FROM_FACTS  (1ull << 40)
 
 static const struct scan_want overhead_wants[] = {
-	{GPROF_TABLE_overhead, COL_BIT(COL_overhead_dur) | COL_BIT(COL_overhead_overhead_kind), 0},
+	{GPROF_TABLE_overhead, COLS(overhead, dur, overhead_kind), 0},
 };
 
 static void take_fact(struct overhead_view *view, const struct model_fact *fact)

@@ -24,8 +24,8 @@ struct threads_view {
 };
 
 static const struct scan_want wants[] = {
-	{SCAN_WITH(GPROF_IS_CALL), COL_BIT(COL_api_dur) | COL_BIT(COL_api_thread), 0},
-	{GPROF_TABLE_api_count, COL_BIT(COL_api_count_thread) | COL_BIT(COL_api_count_nr), 0},
+	{SCAN_WITH(GPROF_IS_CALL), COLS(api, dur, thread), 0},
+	{GPROF_TABLE_api_count, COLS(api_count, thread, nr), 0},
 };
 
 static struct thread_row *find_row(struct threads_view *view, struct process *process, uint32_t id)
