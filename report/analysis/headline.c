@@ -20,6 +20,7 @@
 #include "report/stats/samples.h"
 #include "report/stats/step_series.h"
 #include "report/util/idset.h"
+#include "report/util/sort.h"
 
 /* The share of all operations whose type may have no peak: counters and masks are integers. */
 #define MAX_WITHOUT_PEAK 0.01
@@ -485,7 +486,7 @@ static const struct headline_step **list_steps(const struct headline *headline, 
 static int by_number(const void *a, const void *b)
 {
 	const struct headline_job_step *x = a, *y = b;
-	int order = (x->number > y->number) - (x->number < y->number);
+	int order = COMPARE(x->number, y->number);
 
 	order = order ? order : (x->rank_ns < y->rank_ns) - (x->rank_ns > y->rank_ns);
 	return order ? order : (x->ns < y->ns) - (x->ns > y->ns);

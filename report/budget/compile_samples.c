@@ -235,10 +235,7 @@ static int by_task(const void *a, const void *b)
 {
 	const struct sample *x = a, *y = b;
 
-	if (x->task != y->task) {
-		return x->task < y->task ? -1 : 1;
-	}
-	return compare_u64(x->tick, y->tick);
+	return ORDER(COMPARE(x->task, y->task), COMPARE(x->tick, y->tick));
 }
 
 static bool is_near(
@@ -326,7 +323,7 @@ static int by_end(const void *a, const void *b)
 {
 	const struct sampled_compilation *x = a, *y = b;
 
-	return compare_u64(x->end, y->end);
+	return COMPARE(x->end, y->end);
 }
 
 static void scan_samples(struct finder *finder)

@@ -93,13 +93,8 @@ void device_work_add(struct device_work *work, const struct op_record *record, u
 
 static inline int compare_edges(const struct edge *x, const struct edge *y)
 {
-	if (x->device != y->device) {
-		return x->device < y->device ? -1 : 1;
-	}
-	if (x->time != y->time) {
-		return x->time < y->time ? -1 : 1;
-	}
-	return x->place < y->place ? -1 : x->place > y->place;
+	return ORDER(COMPARE(x->device, y->device), COMPARE(x->time, y->time),
+		COMPARE(x->place, y->place));
 }
 
 static int by_device_and_time(const void *a, const void *b)

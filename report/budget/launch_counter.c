@@ -191,7 +191,7 @@ static int by_end(const void *a, const void *b)
 {
 	const struct capture_mark *x = a, *y = b;
 
-	return x->end < y->end ? -1 : x->end > y->end;
+	return COMPARE(x->end, y->end);
 }
 
 /* Only now all activities are known: what a call launched may lie in any later block. */

@@ -144,17 +144,14 @@ static int by_name(const void *a, const void *b)
 {
 	const struct long_call *x = a, *y = b;
 
-	if (x->name != y->name) {
-		return x->name < y->name ? -1 : 1;
-	}
-	return x->ns > y->ns ? -1 : x->ns < y->ns;
+	return ORDER(COMPARE(x->name, y->name), COMPARE(y->ns, x->ns));
 }
 
 static int by_begin(const void *a, const void *b)
 {
 	const struct long_call *x = a, *y = b;
 
-	return x->begin < y->begin ? -1 : x->begin > y->begin;
+	return COMPARE(x->begin, y->begin);
 }
 
 void long_calls_find(struct long_calls *calls, struct process *process, const uint32_t *step_of,

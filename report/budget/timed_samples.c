@@ -36,7 +36,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct timed_sample *x = a, *y = b;
 
-	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+	return COMPARE(x->time_ns, y->time_ns);
 }
 
 void timed_samples_sort(struct timed_samples *samples)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks of a stream that is being written, to numbers. */
 #include "report/cli/watch.h"
+#include "report/util/sort.h"
 
 #include <stdlib.h>
 
@@ -14,7 +15,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 
-	return (x->key > y->key) - (x->key < y->key);
+	return COMPARE(x->key, y->key);
 }
 
 /* The rows by a column; free it. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "report/util/buf.h"
+#include "report/util/sort.h"
 
 /* A rank that has communicators of several ranks. */
 struct candidate {
@@ -101,7 +102,7 @@ static int by_key(const void *a, const void *b)
 {
 	const struct membership *x = a, *y = b;
 
-	return x->key < y->key ? -1 : x->key > y->key;
+	return COMPARE(x->key, y->key);
 }
 
 /* Spares a process that has several ranks of one communicator, too. */

@@ -297,10 +297,10 @@ void host_collective_read(struct nccl_ops *ops, struct process *process)
 
 static int compare_kinds(const struct nccl_op *x, const struct nccl_op *y)
 {
-	int order = compare_u64(x->library, y->library);
+	int order = COMPARE(x->library, y->library);
 
-	order = order ? order : compare_u64(x->kind, y->kind);
-	return order ? order : compare_u64(x->bytes, y->bytes);
+	order = order ? order : COMPARE(x->kind, y->kind);
+	return order ? order : COMPARE(x->bytes, y->bytes);
 }
 
 static int by_time(const void *a, const void *b)
@@ -308,9 +308,9 @@ static int by_time(const void *a, const void *b)
 	const struct nccl_op *x = a, *y = b;
 	int order = compare_kinds(x, y);
 
-	order = order ? order : compare_u64(x->process, y->process);
-	order = order ? order : compare_u64(x->begin_ns, y->begin_ns);
-	return order ? order : compare_u64(x->id, y->id);
+	order = order ? order : COMPARE(x->process, y->process);
+	order = order ? order : COMPARE(x->begin_ns, y->begin_ns);
+	return order ? order : COMPARE(x->id, y->id);
 }
 
 static int by_number(const void *a, const void *b)
@@ -318,8 +318,8 @@ static int by_number(const void *a, const void *b)
 	const struct nccl_op *x = a, *y = b;
 	int order = compare_kinds(x, y);
 
-	order = order ? order : compare_u64(x->sequence, y->sequence);
-	return order ? order : compare_u64(x->process, y->process);
+	order = order ? order : COMPARE(x->sequence, y->sequence);
+	return order ? order : COMPARE(x->process, y->process);
 }
 
 /*

@@ -104,16 +104,16 @@ static size_t find_moving(
 static int by_op(const void *a, const void *b)
 {
 	const struct measured_transfer *x = a, *y = b;
-	int order = compare_u64(x->op, y->op);
+	int order = COMPARE(x->op, y->op);
 
 	/* Receives come first: if there are any, they alone count. */
 	order = order ? order : y->is_receive - x->is_receive;
-	return order ? order : compare_u64(x->begin_ns, y->begin_ns);
+	return order ? order : COMPARE(x->begin_ns, y->begin_ns);
 }
 
 static int by_begin(const void *a, const void *b)
 {
-	return compare_u64(((const struct measured_wait *)a)->begin_ns,
+	return COMPARE(((const struct measured_wait *)a)->begin_ns,
 		((const struct measured_wait *)b)->begin_ns);
 }
 

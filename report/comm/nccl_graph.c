@@ -38,10 +38,7 @@ static int by_thread(const void *a, const void *b)
 	const struct graph_node *x = *(const struct graph_node *const *)a;
 	const struct graph_node *y = *(const struct graph_node *const *)b;
 
-	if (x->thread != y->thread) {
-		return x->thread < y->thread ? -1 : 1;
-	}
-	return x->tick < y->tick ? -1 : x->tick > y->tick;
+	return ORDER(COMPARE(x->thread, y->thread), COMPARE(x->tick, y->tick));
 }
 
 void nccl_graph_read(struct nccl_graph *graph, struct process *process)
@@ -158,7 +155,7 @@ static int by_correlation(const void *a, const void *b)
 {
 	const struct replay *x = a, *y = b;
 
-	return (x->correlation > y->correlation) - (x->correlation < y->correlation);
+	return COMPARE(x->correlation, y->correlation);
 }
 
 static void add_launch(
@@ -209,13 +206,8 @@ static int by_node(const void *a, const void *b)
 {
 	const struct replay *x = a, *y = b;
 
-	if (x->created != y->created) {
-		return x->created < y->created ? -1 : 1;
-	}
-	if (x->correlation != y->correlation) {
-		return x->correlation < y->correlation ? -1 : 1;
-	}
-	return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
+	return ORDER(COMPARE(x->created, y->created), COMPARE(x->correlation, y->correlation),
+		COMPARE(x->begin_ns, y->begin_ns));
 }
 
 static bool is_same_time(const struct replay *x, const struct replay *y)
@@ -227,16 +219,8 @@ static int by_time(const void *a, const void *b)
 {
 	const struct replay *x = a, *y = b;
 
-	if (x->tick != y->tick) {
-		return x->tick < y->tick ? -1 : 1;
-	}
-	if (x->correlation != y->correlation) {
-		return x->correlation < y->correlation ? -1 : 1;
-	}
-	if (x->op != y->op) {
-		return x->op < y->op ? -1 : 1;
-	}
-	return x->again < y->again ? -1 : x->again > y->again;
+	return ORDER(COMPARE(x->tick, y->tick), COMPARE(x->correlation, y->correlation),
+		COMPARE(x->op, y->op), COMPARE(x->again, y->again));
 }
 
 /* A launch runs a node several times if it has several copies of it, or a loop. */

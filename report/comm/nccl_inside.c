@@ -7,6 +7,7 @@
 
 #include "report/stream/stream.h"
 #include "report/util/buf.h"
+#include "report/util/sort.h"
 
 #define OP_MASK COLS(nccl_op, op, call_begin, comm, algorithm, protocol, channels)
 #define CHANNEL_MASK \
@@ -97,10 +98,7 @@ static int by_call(const void *a, const void *b)
 {
 	const struct nccl_inside_call *x = a, *y = b;
 
-	if (x->begin != y->begin) {
-		return x->begin < y->begin ? -1 : 1;
-	}
-	return x->comm < y->comm ? -1 : x->comm > y->comm;
+	return ORDER(COMPARE(x->begin, y->begin), COMPARE(x->comm, y->comm));
 }
 
 /* Where a batch of either table goes. */

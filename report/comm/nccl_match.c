@@ -337,13 +337,13 @@ static bool is_same_transfer(const struct nccl_side *a, const struct nccl_side *
 static int compare_sides(const void *a, const void *b)
 {
 	const struct nccl_side *x = a, *y = b;
-	int order = compare_u64(x->key, y->key);
+	int order = COMPARE(x->key, y->key);
 
-	order = order ? order : compare_u64((uint32_t)x->from, (uint32_t)y->from);
-	order = order ? order : compare_u64((uint32_t)x->to, (uint32_t)y->to);
-	order = order ? order : compare_u64(x->sequence, y->sequence);
-	order = order ? order : compare_u64(x->is_receive, y->is_receive);
-	return order ? order : compare_u64(x->op, y->op);
+	order = order ? order : COMPARE((uint32_t)x->from, (uint32_t)y->from);
+	order = order ? order : COMPARE((uint32_t)x->to, (uint32_t)y->to);
+	order = order ? order : COMPARE(x->sequence, y->sequence);
+	order = order ? order : COMPARE(x->is_receive, y->is_receive);
+	return order ? order : COMPARE(x->op, y->op);
 }
 
 static void add(struct nccl_pairs *pairs, const struct nccl_side *send, const uint32_t *places)
@@ -464,12 +464,12 @@ struct found {
 static int compare_ops(const void *a, const void *b)
 {
 	const struct nccl_op *x = a, *y = b;
-	int order = compare_u64(!nccl_op_is_numbered(x), !nccl_op_is_numbered(y));
+	int order = COMPARE(!nccl_op_is_numbered(x), !nccl_op_is_numbered(y));
 
-	order = order ? order : compare_u64(x->key, y->key);
-	order = order ? order : compare_u64(x->sequence, y->sequence);
-	order = order ? order : compare_u64((uint32_t)x->rank, (uint32_t)y->rank);
-	return order ? order : compare_u64(x->process, y->process);
+	order = order ? order : COMPARE(x->key, y->key);
+	order = order ? order : COMPARE(x->sequence, y->sequence);
+	order = order ? order : COMPARE((uint32_t)x->rank, (uint32_t)y->rank);
+	return order ? order : COMPARE(x->process, y->process);
 }
 
 /* Ranks may group calls differently; then sizes do not compare. */

@@ -55,10 +55,7 @@ static int by_thread(const void *a, const void *b)
 {
 	const struct nccl_span *x = a, *y = b;
 
-	if (x->thread != y->thread) {
-		return x->thread < y->thread ? -1 : 1;
-	}
-	return x->last < y->last ? -1 : x->last > y->last;
+	return ORDER(COMPARE(x->thread, y->thread), COMPARE(x->last, y->last));
 }
 
 static bool ends_before(const struct nccl_span *span, uint32_t thread, uint64_t correlation)
@@ -109,7 +106,7 @@ static int by_correlation(const void *a, const void *b)
 {
 	const struct nccl_launch *x = a, *y = b;
 
-	return (x->correlation > y->correlation) - (x->correlation < y->correlation);
+	return COMPARE(x->correlation, y->correlation);
 }
 
 static void add_launches(struct nccl_launches *launches, const struct batch *batch)
@@ -271,16 +268,8 @@ static int by_group(const void *a, const void *b)
 	const struct nccl_call *x = a, *y = b;
 	bool x_ends = x->kind == GPROF_NCCL_GROUP_END, y_ends = y->kind == GPROF_NCCL_GROUP_END;
 
-	if (x->group != y->group) {
-		return x->group < y->group ? -1 : 1;
-	}
-	if (x_ends != y_ends) {
-		return x_ends ? -1 : 1;
-	}
-	if (x->comm != y->comm) {
-		return x->comm < y->comm ? -1 : 1;
-	}
-	return x->begin < y->begin ? -1 : x->begin > y->begin;
+	return ORDER(COMPARE(x->group, y->group), COMPARE(y_ends, x_ends),
+		COMPARE(x->comm, y->comm), COMPARE(x->begin, y->begin));
 }
 
 /* ---- operations ---- */

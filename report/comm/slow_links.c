@@ -30,21 +30,21 @@ struct cell {
 
 static int compare_paths(const struct transfer_path *x, const struct transfer_path *y)
 {
-	int order = compare_u64(x->key, y->key);
+	int order = COMPARE(x->key, y->key);
 
-	order = order ? order : compare_u64((uint32_t)x->a, (uint32_t)y->a);
-	return order ? order : compare_u64((uint32_t)x->b, (uint32_t)y->b);
+	order = order ? order : COMPARE((uint32_t)x->a, (uint32_t)y->a);
+	return order ? order : COMPARE((uint32_t)x->b, (uint32_t)y->b);
 }
 
 /* Are they equal? */
 static int compare_kinds(const struct transfer *x, const struct transfer *y)
 {
-	int order = compare_u64(x->kind, y->kind);
+	int order = COMPARE(x->kind, y->kind);
 
-	order = order ? order : compare_u64(x->bytes, y->bytes);
-	order = order ? order : compare_u64(x->nr_calls, y->nr_calls);
-	order = order ? order : compare_u64(x->nr_ranks, y->nr_ranks);
-	return order ? order : compare_u64(x->spans_hosts, y->spans_hosts);
+	order = order ? order : COMPARE(x->bytes, y->bytes);
+	order = order ? order : COMPARE(x->nr_calls, y->nr_calls);
+	order = order ? order : COMPARE(x->nr_ranks, y->nr_ranks);
+	return order ? order : COMPARE(x->spans_hosts, y->spans_hosts);
 }
 
 static int by_path_kind_step(const void *a, const void *b)
@@ -53,32 +53,29 @@ static int by_path_kind_step(const void *a, const void *b)
 	int order = compare_paths(&x->path, &y->path);
 
 	order = order ? order : compare_kinds(x, y);
-	return order ? order : compare_u64(x->step, y->step);
+	return order ? order : COMPARE(x->step, y->step);
 }
 
 /* Cells begin with their transfer. */
 static int by_kind_step(const void *a, const void *b)
 {
 	const struct transfer *x = a, *y = b;
-	int order = compare_kinds(x, y);
 
-	return order ? order : compare_u64(x->step, y->step);
+	return ORDER(compare_kinds(x, y), COMPARE(x->step, y->step));
 }
 
 static int by_path_kind(const void *a, const void *b)
 {
 	const struct transfer *x = a, *y = b;
-	int order = compare_paths(&x->path, &y->path);
 
-	return order ? order : compare_kinds(x, y);
+	return ORDER(compare_paths(&x->path, &y->path), compare_kinds(x, y));
 }
 
 static int by_path_step(const void *a, const void *b)
 {
 	const struct transfer *x = a, *y = b;
-	int order = compare_paths(&x->path, &y->path);
 
-	return order ? order : compare_u64(x->step, y->step);
+	return ORDER(compare_paths(&x->path, &y->path), COMPARE(x->step, y->step));
 }
 
 static int by_path(const void *a, const void *b)

@@ -40,7 +40,7 @@ static int by_step(const void *a, const void *b)
 {
 	const struct member *x = a, *y = b;
 
-	return (x->step > y->step) - (x->step < y->step);
+	return COMPARE(x->step, y->step);
 }
 
 /* Takes the index of `own` out of the sorted values, rather than copying the rest. */
@@ -120,7 +120,7 @@ static int compare_steps(const void *a, const void *b)
 {
 	const struct straggler_step *x = a, *y = b;
 
-	return (x->step > y->step) - (x->step < y->step);
+	return COMPARE(x->step, y->step);
 }
 
 /* The first late step from which on most are late; nr_steps if there is none. */

@@ -14,6 +14,7 @@
 
 #include "report/util/buf.h"
 #include "report/util/string_pool.h"
+#include "report/util/sort.h"
 
 #define MIN_ALIKE 0.6
 #define MAX_WORDS 48u
@@ -77,7 +78,7 @@ static int compare_words(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	return (x > y) - (x < y);
+	return COMPARE(x, y);
 }
 
 /* Finds the words of the name, sorted, each once; numbers are none. */
@@ -123,10 +124,7 @@ static int compare_lone(const void *a, const void *b)
 {
 	const struct lone *x = a, *y = b;
 
-	if (x->weight != y->weight) {
-		return x->weight > y->weight ? -1 : 1;
-	}
-	return (x->place > y->place) - (x->place < y->place);
+	return ORDER(COMPARE(y->weight, x->weight), COMPARE(x->place, y->place));
 }
 
 /* The names of one run, and which of them have a partner. */
@@ -225,13 +223,7 @@ static int compare_likely(const void *a, const void *b)
 {
 	const struct likely *x = a, *y = b;
 
-	if (x->alike != y->alike) {
-		return x->alike > y->alike ? -1 : 1;
-	}
-	if (x->a != y->a) {
-		return x->a < y->a ? -1 : 1;
-	}
-	return (x->b > y->b) - (x->b < y->b);
+	return ORDER(COMPARE(y->alike, x->alike), COMPARE(x->a, y->a), COMPARE(x->b, y->b));
 }
 
 /*

@@ -71,10 +71,7 @@ static int by_place(const void *a, const void *b)
 {
 	const struct gap *x = a, *y = b;
 
-	if (x->device != y->device) {
-		return x->device < y->device ? -1 : 1;
-	}
-	return x->begin < y->begin ? -1 : x->begin > y->begin;
+	return ORDER(COMPARE(x->device, y->device), COMPARE(x->begin, y->begin));
 }
 
 void gaps_end(struct gaps *gaps)

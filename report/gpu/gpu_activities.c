@@ -257,12 +257,12 @@ struct scan gpu_activities_order_scan(struct gpu_activities_order *order)
 {
 	static const struct scan_want wants[] = {
 		GPU_ACTIVITIES_WANTS, {GPROF_TABLE_op, HOST_COLLECTIVE_MASK, 0}};
-#define ORDER(ignores)                                                                          \
+#define ORDER_SCAN(ignores)                                                                     \
 	{                                                                                       \
 		wants, sizeof(wants) / sizeof(wants[0]), order_needs, order_begin, order_batch, \
 			order_end, ignores, NULL, false                                         \
 	}
-	static const struct scan_view views[] = {ORDER(false), ORDER(true)};
+	static const struct scan_view views[] = {ORDER_SCAN(false), ORDER_SCAN(true)};
 #undef ORDER
 
 	return (struct scan){&views[order->ignores_selection], order};

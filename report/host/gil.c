@@ -15,6 +15,7 @@
 #include "report/model/os_kind.h"
 #include "report/util/hash.h"
 #include "report/util/idmap.h"
+#include "report/util/sort.h"
 
 struct waiting_thread {
 	struct {
@@ -143,7 +144,7 @@ static int by_row(const void *a, const void *b)
 {
 	const struct wait *x = a, *y = b;
 
-	return (x->row > y->row) - (x->row < y->row);
+	return COMPARE(x->row, y->row);
 }
 
 static void add_count(struct idmap *counts, uint64_t of, uint64_t nr)

@@ -14,6 +14,7 @@
 #include "report/util/idmap.h"
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
+#include "report/util/sort.h"
 
 /* The names of all trees. */
 struct names {
@@ -132,13 +133,8 @@ static int by_place(const void *a, const void *b)
 {
 	const struct part *x = a, *y = b;
 
-	if (x->frame != y->frame) {
-		return x->frame < y->frame ? -1 : 1;
-	}
-	if (x->phase != y->phase) {
-		return x->phase < y->phase ? -1 : 1;
-	}
-	return x->steps < y->steps ? -1 : x->steps > y->steps;
+	return ORDER(COMPARE(x->frame, y->frame), COMPARE(x->phase, y->phase),
+		COMPARE(x->steps, y->steps));
 }
 
 /* Joins the parts of one frame, phase and range of steps. Returns how many are left. */

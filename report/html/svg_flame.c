@@ -11,6 +11,7 @@
 #include "report/html/svg_draw.h"
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
+#include "report/util/sort.h"
 
 /* The colours of page/palette.css. */
 #include PALETTE
@@ -57,13 +58,8 @@ static int compare_children(const void *a, const void *b)
 {
 	const struct child *x = a, *y = b;
 
-	if (x->parent != y->parent) {
-		return x->parent < y->parent ? -1 : 1;
-	}
-	if (x->rank != y->rank) {
-		return x->rank > y->rank ? -1 : 1;
-	}
-	return x->frame < y->frame ? -1 : x->frame > y->frame;
+	return ORDER(COMPARE(x->parent, y->parent), COMPARE(y->rank, x->rank),
+		COMPARE(x->frame, y->frame));
 }
 
 /*

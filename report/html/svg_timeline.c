@@ -18,6 +18,7 @@
 #include "report/timeline/tracks.h"
 #include "report/util/idmap.h"
 #include "report/util/text.h"
+#include "report/util/sort.h"
 
 /* The colours of page/palette.css. */
 #include PALETTE
@@ -239,16 +240,8 @@ static int compare_slices(const void *a, const void *b)
 {
 	const struct svg_slice *x = a, *y = b;
 
-	if (x->track != y->track) {
-		return x->track < y->track ? -1 : 1;
-	}
-	if (x->depth != y->depth) {
-		return x->depth < y->depth ? -1 : 1;
-	}
-	if (x->begin != y->begin) {
-		return x->begin < y->begin ? -1 : 1;
-	}
-	return x->nr < y->nr ? -1 : 1;
+	return ORDER(COMPARE(x->track, y->track), COMPARE(x->depth, y->depth),
+		COMPARE(x->begin, y->begin), x->nr < y->nr ? -1 : 1);
 }
 
 /* Cuts slices to the span and assigns them to their tracks. */
@@ -416,16 +409,8 @@ static int compare_orders(const void *a, const void *b)
 {
 	const struct order *x = a, *y = b;
 
-	if (x->process != y->process) {
-		return x->process < y->process ? -1 : 1;
-	}
-	if (x->group != y->group) {
-		return x->group < y->group ? -1 : 1;
-	}
-	if (x->rank != y->rank) {
-		return x->rank < y->rank ? -1 : 1;
-	}
-	return x->place < y->place ? -1 : 1;
+	return ORDER(COMPARE(x->process, y->process), COMPARE(x->group, y->group),
+		COMPARE(x->rank, y->rank), x->place < y->place ? -1 : 1);
 }
 
 static void draw_process(struct svg_timeline *svg, const struct svg_track *track)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "report/util/buf.h"
+#include "report/util/sort.h"
 
 /*
  * The weight of a slice: its length as a number of 10 bits, 4 of them significant, and below it 8
@@ -200,13 +201,8 @@ static int compare(const void *a, const void *b)
 {
 	const struct html_slice *x = a, *y = b;
 
-	if (x->row != y->row) {
-		return x->row < y->row ? -1 : 1;
-	}
-	if (x->begin_ns != y->begin_ns) {
-		return x->begin_ns < y->begin_ns ? -1 : 1;
-	}
-	return (x->dur_ns > y->dur_ns) - (x->dur_ns < y->dur_ns);
+	return ORDER(COMPARE(x->row, y->row), COMPARE(x->begin_ns, y->begin_ns),
+		COMPARE(x->dur_ns, y->dur_ns));
 }
 
 void html_lod_sort(struct html_lod *lod)

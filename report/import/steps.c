@@ -12,6 +12,7 @@
 #include "report/model/model.h"
 #include "report/stream/block_index.h"
 #include "report/util/buf.h"
+#include "report/util/sort.h"
 
 void import_steps_fini(struct import_steps *steps)
 {
@@ -32,10 +33,7 @@ static int by_begin(const void *a, const void *b)
 {
 	const struct import_step *x = a, *y = b;
 
-	if (x->begin != y->begin) {
-		return x->begin < y->begin ? -1 : 1;
-	}
-	return x->order < y->order ? -1 : 1;
+	return ORDER(COMPARE(x->begin, y->begin), x->order < y->order ? -1 : 1);
 }
 
 static void add_row(

@@ -15,6 +15,7 @@
 #include "report/util/hash.h"
 #include "report/util/heap.h"
 #include "report/model/time_axis.h"
+#include "report/util/sort.h"
 
 struct allocations_freed {
 	struct {
@@ -54,10 +55,7 @@ static int by_bytes(const void *a, const void *b)
 {
 	const struct allocation *x = a, *y = b;
 
-	if (x->bytes != y->bytes) {
-		return x->bytes > y->bytes ? -1 : 1;
-	}
-	return x->alloc_ns < y->alloc_ns ? -1 : x->alloc_ns > y->alloc_ns;
+	return ORDER(COMPARE(y->bytes, x->bytes), COMPARE(x->alloc_ns, y->alloc_ns));
 }
 
 const struct allocation *allocations_sorted(struct allocations *blocks, size_t *nr)

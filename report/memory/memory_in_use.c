@@ -178,10 +178,7 @@ static int by_tick(const void *a, const void *b)
 {
 	const struct memory_sample *x = a, *y = b;
 
-	if (x->total.tick != y->total.tick) {
-		return x->total.tick < y->total.tick ? -1 : 1;
-	}
-	return x->step < y->step ? -1 : x->step > y->step;
+	return ORDER(COMPARE(x->total.tick, y->total.tick), COMPARE(x->step, y->step));
 }
 
 static unsigned int most_largest(const struct memory_sample *sample)

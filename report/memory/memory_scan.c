@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "report/model/copy_kind.h"
+#include "report/util/sort.h"
 
 const struct scan_want memory_scan_wants[MEMORY_SCAN_NR_WANTS] = {
 	{GPROF_TABLE_alloc,
@@ -105,10 +106,7 @@ static int by_tick(const void *a, const void *b)
 {
 	const struct memory_call *x = a, *y = b;
 
-	if (x->tick != y->tick) {
-		return x->tick < y->tick ? -1 : 1;
-	}
-	return x->is_free - y->is_free;
+	return ORDER(COMPARE(x->tick, y->tick), x->is_free - y->is_free);
 }
 
 /* Replays what was before a tick; UINT64_MAX: everything. */

@@ -247,21 +247,15 @@ static int by_time(const void *a, const void *b)
 {
 	const struct memory_event *x = a, *y = b;
 
-	if (x->tick != y->tick) {
-		return x->tick < y->tick ? -1 : 1;
-	}
-	return order_of(x) != order_of(y) ? order_of(x) - order_of(y)
-					  : (x->address > y->address) - (x->address < y->address);
+	return ORDER(COMPARE(x->tick, y->tick), COMPARE(order_of(x), order_of(y)),
+		COMPARE(x->address, y->address));
 }
 
 static int by_tick_and_address(const void *a, const void *b)
 {
 	const struct category_of *x = a, *y = b;
 
-	if (x->tick != y->tick) {
-		return x->tick < y->tick ? -1 : 1;
-	}
-	return (x->address > y->address) - (x->address < y->address);
+	return ORDER(COMPARE(x->tick, y->tick), COMPARE(x->address, y->address));
 }
 
 static void set_categories(struct reader *reader)
@@ -436,7 +430,7 @@ static int by_begin(const void *a, const void *b)
 {
 	const struct stray *x = a, *y = b;
 
-	return (x->begin > y->begin) - (x->begin < y->begin);
+	return COMPARE(x->begin, y->begin);
 }
 
 /* One segment for all blocks that are less than a unit apart, from the begin to the end. */
@@ -472,7 +466,7 @@ static int by_address(const void *a, const void *b)
 {
 	const struct memory_event *const *x = a, *const *y = b;
 
-	return ((*x)->address > (*y)->address) - ((*x)->address < (*y)->address);
+	return COMPARE((*x)->address, (*y)->address);
 }
 
 static void keep_blocks(struct sweep *sweep)

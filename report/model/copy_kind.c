@@ -63,13 +63,8 @@ static int by_address_then_time(const void *a, const void *b)
 {
 	const struct life *x = a, *y = b;
 
-	if (x->address != y->address) {
-		return x->address < y->address ? -1 : 1;
-	}
-	if (x->born != y->born) {
-		return x->born < y->born ? -1 : 1;
-	}
-	return x->is_free - y->is_free;
+	return ORDER(COMPARE(x->address, y->address), COMPARE(x->born, y->born),
+		x->is_free - y->is_free);
 }
 
 uint64_t address_kinds_tick(const struct batch *batch, uint32_t row)

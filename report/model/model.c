@@ -115,10 +115,7 @@ static int compare_attributes(const void *a, const void *b)
 {
 	const struct model_attribute *x = a, *y = b;
 
-	if (x->device != y->device) {
-		return x->device < y->device ? -1 : 1;
-	}
-	return (x->name > y->name) - (x->name < y->name);
+	return ORDER(COMPARE(x->device, y->device), COMPARE(x->name, y->name));
 }
 
 bool process_attribute(
@@ -217,7 +214,7 @@ static int compare_functions(const void *a, const void *b)
 {
 	const struct model_function *x = a, *y = b;
 
-	return (x->address > y->address) - (x->address < y->address);
+	return COMPARE(x->address, y->address);
 }
 
 static uint32_t name_shape(const struct process *process, const struct model_shape *shape)

@@ -5,20 +5,20 @@
 #include <stdlib.h>
 
 #include "report/stream/ticks.h"
+#include "report/util/sort.h"
 
 static int compare_steps(const void *a, const void *b)
 {
 	const struct model_step *one = a, *two = b;
-	int order = (one->step > two->step) - (one->step < two->step);
 
-	return order ? order : (one->tick > two->tick) - (one->tick < two->tick);
+	return ORDER(COMPARE(one->step, two->step), COMPARE(one->tick, two->tick));
 }
 
 static int compare_windows(const void *a, const void *b)
 {
 	const struct model_window *one = a, *two = b;
 
-	return (one->tick > two->tick) - (one->tick < two->tick);
+	return COMPARE(one->tick, two->tick);
 }
 
 /*

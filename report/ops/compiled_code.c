@@ -13,6 +13,7 @@
 #include "report/util/buf.h"
 #include "report/util/idmap.h"
 #include "report/util/string_pool.h"
+#include "report/util/sort.h"
 
 /* A damaged stream may have cycles of stacks. */
 #define MAX_FRAMES 256u
@@ -41,10 +42,7 @@ static int compare(const void *a, const void *b)
 	const struct compiled_work *x = &((const struct call *)a)->work;
 	const struct compiled_work *y = &((const struct call *)b)->work;
 
-	if (x->file != y->file) {
-		return x->file < y->file ? -1 : 1;
-	}
-	return x->line < y->line ? -1 : x->line > y->line;
+	return ORDER(COMPARE(x->file, y->file), COMPARE(x->line, y->line));
 }
 
 static void sort_calls(struct compiled_code *code)

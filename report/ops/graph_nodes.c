@@ -54,20 +54,14 @@ static void add_row(struct graph_nodes *graphs, const struct batch *b, uint32_t 
 
 static int compare_times(const struct graph_link *x, const struct graph_link *y)
 {
-	if (x->tick != y->tick) {
-		return x->tick < y->tick ? -1 : 1;
-	}
-	return x->row < y->row ? -1 : x->row > y->row;
+	return ORDER(COMPARE(x->tick, y->tick), COMPARE(x->row, y->row));
 }
 
 static int by_node(const void *a, const void *b)
 {
 	const struct graph_link *x = a, *y = b;
 
-	if (x->node != y->node) {
-		return x->node < y->node ? -1 : 1;
-	}
-	return compare_times(x, y);
+	return ORDER(COMPARE(x->node, y->node), compare_times(x, y));
 }
 
 static int by_time(const void *a, const void *b)
@@ -263,7 +257,7 @@ static int by_number(const void *a, const void *b)
 {
 	const uint32_t *x = a, *y = b;
 
-	return *x < *y ? -1 : *x > *y;
+	return COMPARE(*x, *y);
 }
 
 void graph_nodes_end_run(struct graph_nodes *graphs)
@@ -335,7 +329,7 @@ static int by_begin(const void *a, const void *b)
 {
 	const struct graph_capture *x = a, *y = b;
 
-	return x->begin < y->begin ? -1 : x->begin > y->begin;
+	return COMPARE(x->begin, y->begin);
 }
 
 /* A backward pass is captured from another thread than the one that began the capture. */

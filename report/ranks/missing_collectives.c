@@ -13,6 +13,7 @@
 #include "report/comm/nccl_ops.h"
 #include "report/util/numbers.h"
 #include "report/analysis/view.h"
+#include "report/util/sort.h"
 
 /* Spans in a list of ranks; behind them it is cut. */
 #define MAX_SPANS 16u
@@ -70,10 +71,7 @@ static int by_communicator(const void *a, const void *b)
 {
 	const struct nccl_op *x = a, *y = b;
 
-	if (x->key != y->key) {
-		return x->key < y->key ? -1 : 1;
-	}
-	return (x->sequence > y->sequence) - (x->sequence < y->sequence);
+	return ORDER(COMPARE(x->key, y->key), COMPARE(x->sequence, y->sequence));
 }
 
 /* The collectives of a group have numbers that follow on each other. */

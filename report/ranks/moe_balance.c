@@ -132,7 +132,7 @@ static int by_begin(const void *a, const void *b)
 {
 	const struct nccl_op *x = *(struct nccl_op *const *)a, *y = *(struct nccl_op *const *)b;
 
-	return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
+	return COMPARE(x->begin_ns, y->begin_ns);
 }
 
 /* Those with times on a device, by their begins. */
@@ -196,35 +196,28 @@ static void end(void *context, struct process *process)
 
 static int by_step(const struct expert_row *x, const struct expert_row *y)
 {
-	int order = compare_u64(x->key, y->key);
-
-	return order ? order : compare_u64(x->step, y->step);
+	return ORDER(COMPARE(x->key, y->key), COMPARE(x->step, y->step));
 }
 
 static int by_rank(const void *a, const void *b)
 {
 	const struct expert_row *x = a, *y = b;
-	int order = by_step(x, y);
 
-	return order ? order : compare_u64((uint32_t)x->rank, (uint32_t)y->rank);
+	return ORDER(by_step(x, y), COMPARE((uint32_t)x->rank, (uint32_t)y->rank));
 }
 
 static int by_process(const void *a, const void *b)
 {
-	int order = by_rank(a, b);
-
-	return order ? order
-		     : compare_u64(((const struct expert_row *)a)->process,
-			       ((const struct expert_row *)b)->process);
+	return ORDER(by_rank(a, b), COMPARE(((const struct expert_row *)a)->process,
+					    ((const struct expert_row *)b)->process));
 }
 
 /* Who computed longest comes first. */
 static int by_computation(const void *a, const void *b)
 {
 	const struct expert_row *x = a, *y = b;
-	int order = compare_u64(y->computation_ns, x->computation_ns);
 
-	return order ? order : by_process(a, b);
+	return ORDER(COMPARE(y->computation_ns, x->computation_ns), by_process(a, b));
 }
 
 /* With --detail, that of the step. */

@@ -12,6 +12,7 @@
 #include "report/comm/nccl_inside.h"
 #include "report/comm/nccl_names.h"
 #include "report/util/buf.h"
+#include "report/util/sort.h"
 
 /* That many times the time of the others is slow. Of fewer channels nobody knows which is. */
 #define SLOW_FACTOR   1.5
@@ -174,20 +175,9 @@ static int by_slowness(const void *a, const void *b)
 	const struct channel *x = a, *y = b;
 	double x_slow = slowness_of(x), y_slow = slowness_of(y);
 
-	if (x->process != y->process) {
-		return x->process < y->process ? -1 : 1;
-	}
-	if (x->comm != y->comm) {
-		return x->comm < y->comm ? -1 : 1;
-	}
-	if (x->what != y->what) {
-		return x->what < y->what ? -1 : 1;
-	}
-	if (x_slow != y_slow) {
-		return x_slow > y_slow ? -1 : 1;
-	}
-	return x->channel != y->channel ? (x->channel > y->channel) - (x->channel < y->channel)
-					: (x->peer > y->peer) - (x->peer < y->peer);
+	return ORDER(COMPARE(x->process, y->process), COMPARE(x->comm, y->comm),
+		COMPARE(x->what, y->what), COMPARE(y_slow, x_slow), COMPARE(x->channel, y->channel),
+		COMPARE(x->peer, y->peer));
 }
 
 /* ---- the table ---- */

@@ -48,7 +48,7 @@ static int by_process(const void *a, const void *b)
 {
 	const struct pipeline_wait *x = a, *y = b;
 
-	return x->process < y->process ? -1 : x->process > y->process;
+	return COMPARE(x->process, y->process);
 }
 
 static void add_waits(struct pipeline_view *view, const struct nccl_ops *ops)

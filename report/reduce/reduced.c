@@ -22,6 +22,7 @@
 #include "report/stats/step_series.h"
 #include "report/util/err.h"
 #include "report/util/string_pool.h"
+#include "report/util/sort.h"
 
 static void row_fini(struct reduced_row *row)
 {
@@ -63,7 +64,7 @@ struct reduced_row *reduced_row(
 
 static int compare_numbers(uint64_t a, uint64_t b)
 {
-	return (a > b) - (a < b);
+	return COMPARE(a, b);
 }
 
 static int compare_names(uint32_t a, uint32_t b)
@@ -73,7 +74,7 @@ static int compare_names(uint32_t a, uint32_t b)
 
 int reduced_compare(const struct reduced_process *a, const struct reduced_process *b)
 {
-	int order = (a->rank > b->rank) - (a->rank < b->rank);
+	int order = COMPARE(a->rank, b->rank);
 
 	order = order ? order : compare_names(a->host, b->host);
 	order = order ? order : compare_numbers(a->pid, b->pid);
@@ -159,8 +160,7 @@ void reduced_process_fini(struct reduced_process *process)
 
 static int compare_who(const struct reduced_who *a, const struct reduced_who *b)
 {
-	return a->rank != b->rank ? (a->rank > b->rank) - (a->rank < b->rank)
-				  : compare_names(a->name, b->name);
+	return a->rank != b->rank ? COMPARE(a->rank, b->rank) : compare_names(a->name, b->name);
 }
 
 static void take_extreme(

@@ -30,6 +30,7 @@
 #include "report/util/err.h"
 #include "report/util/string_pool.h"
 #include "report/util/files.h"
+#include "report/util/sort.h"
 
 #define MAGIC DUMPDIR_SUMMARY_MAGIC
 
@@ -156,11 +157,11 @@ static int compare_rows(const void *a, const void *b)
 	size_t nr_x, nr_y;
 	const char *name_x = string_pool_text(x->key.name, &nr_x),
 		   *name_y = string_pool_text(y->key.name, &nr_y);
-	int order = (x->key.view > y->key.view) - (x->key.view < y->key.view);
+	int order = COMPARE(x->key.view, y->key.view);
 
 	order = order ? order : memcmp(name_x, name_y, nr_x < nr_y ? nr_x : nr_y);
-	order = order ? order : (nr_x > nr_y) - (nr_x < nr_y);
-	return order ? order : (x->key.kind > y->key.kind) - (x->key.kind < y->key.kind);
+	order = order ? order : COMPARE(nr_x, nr_y);
+	return order ? order : COMPARE(x->key.kind, y->key.kind);
 }
 
 static void pack_extreme(struct buf *out, const struct reduced_extreme *extreme)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "report/reduce/reduced_view.h"
+#include "report/util/sort.h"
 
 struct over_row {
 	const char *name;
@@ -49,9 +50,8 @@ struct value {
 static int by_value(const void *a, const void *b)
 {
 	const struct value *x = a, *y = b;
-	int order = (x->value > y->value) - (x->value < y->value);
 
-	return order ? order : (x->process > y->process) - (x->process < y->process);
+	return ORDER(COMPARE(x->value, y->value), COMPARE(x->process, y->process));
 }
 
 /* Adds a row with the values of one column, which are sorted; one at least. */

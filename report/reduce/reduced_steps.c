@@ -12,6 +12,7 @@
 #include "report/util/string_pool.h"
 #include "report/reduce/reduced_view.h"
 #include "report/table/step_heatmap.h"
+#include "report/util/sort.h"
 
 /* Adds a column for each time of a step, from `first` on. */
 static void add_times(struct table_column *columns, enum reduced_time first, enum table_type type)
@@ -72,7 +73,7 @@ static void add_step(
 
 static int by_number(const struct step *a, const struct step *b)
 {
-	return (a->number > b->number) - (a->number < b->number);
+	return COMPARE(a->number, b->number);
 }
 
 struct step_row {

@@ -30,16 +30,8 @@ static inline int compare_items(const void *a, const void *b)
 {
 	const struct step_item *x = a, *y = b;
 
-	if (x->thread != y->thread) {
-		return x->thread < y->thread ? -1 : 1;
-	}
-	if (x->begin != y->begin) {
-		return x->begin < y->begin ? -1 : 1;
-	}
-	if (x->end != y->end) {
-		return x->end > y->end ? -1 : 1;
-	}
-	return (int)x->is_call - (int)y->is_call;
+	return ORDER(COMPARE(x->thread, y->thread), COMPARE(x->begin, y->begin),
+		COMPARE(y->end, x->end), (int)x->is_call - (int)y->is_call);
 }
 
 static int by_item(const void *a, const void *b)
@@ -54,22 +46,9 @@ static inline int compare_records(const void *a, const void *b)
 {
 	const struct step_activity *x = a, *y = b;
 
-	if (x->stream != y->stream) {
-		return x->stream < y->stream ? -1 : 1;
-	}
-	if (x->call_begin != y->call_begin) {
-		return x->call_begin < y->call_begin ? -1 : 1;
-	}
-	if (x->correlation != y->correlation) {
-		return x->correlation < y->correlation ? -1 : 1;
-	}
-	if (x->begin != y->begin) {
-		return x->begin < y->begin ? -1 : 1;
-	}
-	if (x->end != y->end) {
-		return x->end < y->end ? -1 : 1;
-	}
-	return x->name < y->name ? -1 : x->name > y->name;
+	return ORDER(COMPARE(x->stream, y->stream), COMPARE(x->call_begin, y->call_begin),
+		COMPARE(x->correlation, y->correlation), COMPARE(x->begin, y->begin),
+		COMPARE(x->end, y->end), COMPARE(x->name, y->name));
 }
 
 /*
@@ -119,7 +98,7 @@ static int by_key(const void *a, const void *b)
 {
 	const struct chain *x = a, *y = b;
 
-	return x->key < y->key ? -1 : x->key > y->key;
+	return COMPARE(x->key, y->key);
 }
 
 /* An array that becomes chains. */

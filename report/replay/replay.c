@@ -462,13 +462,8 @@ static int by_begin(const void *a, const void *b)
 {
 	const struct work *x = a, *y = b;
 
-	if (x->part != y->part) {
-		return x->part < y->part ? -1 : 1;
-	}
-	if (x->device != y->device) {
-		return x->device < y->device ? -1 : 1;
-	}
-	return x->begin < y->begin ? -1 : x->begin > y->begin;
+	return ORDER(COMPARE(x->part, y->part), COMPARE(x->device, y->device),
+		COMPARE(x->begin, y->begin));
 }
 
 /* The activities, as far as they lie in the recorded step. */

@@ -410,7 +410,7 @@ static int by_end(const void *a, const void *b)
 {
 	const struct host_collective_span *x = a, *y = b;
 
-	return x->end < y->end ? -1 : x->end > y->end;
+	return COMPARE(x->end, y->end);
 }
 
 /* Items come by thread, so `before` is the collective before it on the same thread. */

@@ -179,7 +179,7 @@ static int by_correlation(const void *a, const void *b)
 {
 	const struct step_event *x = a, *y = b;
 
-	return (x->correlation > y->correlation) - (x->correlation < y->correlation);
+	return COMPARE(x->correlation, y->correlation);
 }
 
 /* CUPTI's records say more than handles. */
@@ -275,10 +275,7 @@ static int by_handle(const void *a, const void *b)
 {
 	const struct step_handle *x = a, *y = b;
 
-	if (x->handle != y->handle) {
-		return x->handle < y->handle ? -1 : 1;
-	}
-	return (x->correlation > y->correlation) - (x->correlation < y->correlation);
+	return ORDER(COMPARE(x->handle, y->handle), COMPARE(x->correlation, y->correlation));
 }
 
 static void find_handles(struct step_loader *load)

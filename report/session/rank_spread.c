@@ -221,8 +221,8 @@ static int by_key(const void *a, const void *b)
 	const struct entry *x = a, *y = b;
 	int order = strcmp(x->key, y->key);
 
-	order = order ? order : (x->value > y->value) - (x->value < y->value);
-	return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
+	order = order ? order : COMPARE(x->value, y->value);
+	return order ? order : COMPARE(x->rank, y->rank);
 }
 
 static size_t count_ranks(const struct entry *entries, size_t nr)

@@ -385,10 +385,7 @@ static int compare_families(const void *a, const void *b)
 {
 	const struct family *x = a, *y = b;
 
-	if (x->key != y->key) {
-		return x->key < y->key ? -1 : 1;
-	}
-	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+	return ORDER(COMPARE(x->key, y->key), COMPARE(x->begin_ns, y->begin_ns));
 }
 
 /* Those of one key: each joins the first of the others before it with which it may be one. */
@@ -447,10 +444,8 @@ static int compare_places(const void *a, const void *b)
 	const struct runs_process *x = &compared[*(const size_t *)a];
 	const struct runs_process *y = &compared[*(const size_t *)b];
 
-	if (x->begin_ns != y->begin_ns) {
-		return x->begin_ns < y->begin_ns ? -1 : 1;
-	}
-	return strcmp(string_pool_text(x->path, NULL), string_pool_text(y->path, NULL));
+	return ORDER(COMPARE(x->begin_ns, y->begin_ns),
+		strcmp(string_pool_text(x->path, NULL), string_pool_text(y->path, NULL)));
 }
 
 /* By their begin. */

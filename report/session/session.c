@@ -27,6 +27,7 @@
 #include "report/table/print.h"
 #include "report/util/text.h"
 #include "report/model/model.h"
+#include "report/util/sort.h"
 
 /* Damages of a stream that are printed; the rest is counted. */
 #define MAX_DAMAGES 5u
@@ -217,20 +218,10 @@ void cmd_filter_fini(struct cmd_filter *filter)
 static int compare(const void *a, const void *b)
 {
 	const struct process *x = *(struct process *const *)a, *y = *(struct process *const *)b;
-	int order;
 
-	if (x->rank != y->rank) {
-		return x->rank < y->rank ? -1 : 1;
-	}
-	order = strcmp(process_host(x), process_host(y));
-	if (order) {
-		return order;
-	}
-	if (x->pid != y->pid) {
-		return x->pid < y->pid ? -1 : 1;
-	}
-	return (x->stream->header.start_realtime_ns > y->stream->header.start_realtime_ns) -
-	       (x->stream->header.start_realtime_ns < y->stream->header.start_realtime_ns);
+	return ORDER(COMPARE(x->rank, y->rank), strcmp(process_host(x), process_host(y)),
+		COMPARE(x->pid, y->pid),
+		COMPARE(x->stream->header.start_realtime_ns, y->stream->header.start_realtime_ns));
 }
 
 /* A job may have more streams than a process may usually have files open. */

@@ -39,7 +39,7 @@ static void append(struct event_index *index, const struct event_scan *scan)
 
 static int compare_values(int64_t a, int64_t b)
 {
-	return (a > b) - (a < b);
+	return COMPARE(a, b);
 }
 
 static int by_keys(const void *x, const void *y, void *context)
@@ -57,7 +57,7 @@ static int by_keys(const void *x, const void *y, void *context)
 	if (!order && index->of.has_time) {
 		order = compare_values(times[a], times[b]);
 	}
-	return order ? order : (a > b) - (a < b);
+	return order ? order : COMPARE(a, b);
 }
 
 /* A value that is not known equals nothing. */

@@ -9,6 +9,7 @@
 #include "report/util/buf.h"
 #include "report/util/idset.h"
 #include "report/util/string_pool.h"
+#include "report/util/sort.h"
 
 static uint32_t demangled(uint32_t name)
 {
@@ -41,7 +42,7 @@ static int compare(const void *a, const void *b)
 	uint64_t x = (uint64_t)one->stack << 32 | one->depth;
 	uint64_t y = (uint64_t)other->stack << 32 | other->depth;
 
-	return (x > y) - (x < y);
+	return COMPARE(x, y);
 }
 
 struct native_frames native_frames_make(struct process *const *processes, size_t nr_processes)

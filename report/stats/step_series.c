@@ -11,6 +11,7 @@
 
 #include "report/stats/samples.h"
 #include "report/util/rounding.h"
+#include "report/util/sort.h"
 
 /* The test compares all pairs: longer series are thinned out evenly to about so many. */
 #define MAX_COMPARED 1000u
@@ -102,7 +103,7 @@ static double kendall_z(const uint64_t *ns, size_t nr)
 
 	for (size_t i = 0; i < nr; i += stride) {
 		for (size_t k = i + stride; k < nr; k += stride) {
-			s += (ns[k] > ns[i]) - (ns[k] < ns[i]);
+			s += COMPARE(ns[k], ns[i]);
 		}
 		nr_compared++;
 	}

@@ -23,6 +23,7 @@
 #include "report/util/err.h"
 #include "report/stream/ring_rows.h"
 #include "report/stream/stream.h"
+#include "report/util/sort.h"
 
 /* No GPROF_BUFFER_MB makes a larger file, so it is not read into memory. */
 #define MAX_CHUNK_BYTES (64u * 1024u * 1024u)
@@ -99,10 +100,7 @@ static int compare_chunks(const void *a, const void *b)
 {
 	const struct chunk_place *x = a, *y = b;
 
-	if (x->thread != y->thread) {
-		return x->thread < y->thread ? -1 : 1;
-	}
-	return (x->chunk_seq > y->chunk_seq) - (x->chunk_seq < y->chunk_seq);
+	return ORDER(COMPARE(x->thread, y->thread), COMPARE(x->chunk_seq, y->chunk_seq));
 }
 
 /*
@@ -200,7 +198,7 @@ static int compare_positions(const void *a, const void *b)
 {
 	const struct position *x = a, *y = b;
 
-	return (x->thread > y->thread) - (x->thread < y->thread);
+	return COMPARE(x->thread, y->thread);
 }
 
 static const struct position *find_position(const struct ring_file *file, uint32_t thread)

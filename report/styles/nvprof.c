@@ -12,6 +12,7 @@
 #include "report/model/copy_kind.h"
 #include "report/styles/nvprof.h"
 #include "report/util/text.h"
+#include "report/util/sort.h"
 
 /* A line of the table: a kernel, a direction of copies, all sets, or a call. */
 struct line {
@@ -108,10 +109,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
 
-	if (x->total_ns != y->total_ns) {
-		return x->total_ns > y->total_ns ? -1 : 1;
-	}
-	return strcmp(x->name, y->name);
+	return ORDER(COMPARE(y->total_ns, x->total_ns), strcmp(x->name, y->name));
 }
 
 static double share(const struct section *section, const struct line *line)

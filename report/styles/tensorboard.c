@@ -17,6 +17,7 @@
 #include "report/model/kernel_class.h"
 #include "report/session/summary.h"
 #include "report/util/text.h"
+#include "report/util/sort.h"
 
 enum tensorboard_page {
 	TENSORBOARD_PAGE_OVERVIEW,
@@ -98,9 +99,8 @@ static int by_key(const void *a, const void *b)
 	const struct op_average_key *x = &((const struct op_average *)a)->key;
 	const struct op_average_key *y = &((const struct op_average *)b)->key;
 
-	return x->name != y->name     ? (x->name < y->name ? -1 : 1)
-	       : x->shape != y->shape ? (x->shape < y->shape ? -1 : 1)
-				      : (x->stack > y->stack) - (x->stack < y->stack);
+	return ORDER(COMPARE(x->name, y->name), COMPARE(x->shape, y->shape),
+		COMPARE(x->stack, y->stack));
 }
 
 /* Copies of the rows of operators, with the part of their keys that counts, in its order. */

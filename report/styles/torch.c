@@ -14,6 +14,7 @@
 #include "report/ops/flops.h"
 #include "report/session/summary.h"
 #include "report/util/text.h"
+#include "report/util/sort.h"
 
 #define COLUMN_WIDTH 12u
 #define MAX_NAME     55u
@@ -111,10 +112,8 @@ static int by_key(const void *a, const void *b)
 	const struct op_average *y = *(const struct op_average *const *)b;
 	uint64_t one = sort_value(x, sort_key), other = sort_value(y, sort_key);
 
-	if (one != other) {
-		return one > other ? -1 : 1;
-	}
-	return strcmp(string_pool_text(x->key.name, NULL), string_pool_text(y->key.name, NULL));
+	return ORDER(COMPARE(other, one),
+		strcmp(string_pool_text(x->key.name, NULL), string_pool_text(y->key.name, NULL)));
 }
 
 /* PyTorch's names, with cuda or device, and ours. -1: there is none. */

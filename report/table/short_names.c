@@ -15,6 +15,7 @@
 #include "report/util/stack_text.h"
 #include "report/util/string_pool.h"
 #include "report/util/text.h"
+#include "report/util/sort.h"
 
 /* Letters that stay before the part where two names differ. */
 #define LETTERS_BEFORE 6u
@@ -89,26 +90,23 @@ void short_names_add(struct short_names *names, uint32_t name)
 static int compare_bufs(const struct buf *a, const struct buf *b)
 {
 	size_t nr = a->nr_bytes < b->nr_bytes ? a->nr_bytes : b->nr_bytes;
-	int order = nr ? memcmp(a->bytes, b->bytes, nr) : 0;
 
-	return order ? order : (a->nr_bytes > b->nr_bytes) - (a->nr_bytes < b->nr_bytes);
+	return ORDER(nr ? memcmp(a->bytes, b->bytes, nr) : 0, COMPARE(a->nr_bytes, b->nr_bytes));
 }
 
 static int compare_texts(const void *a, const void *b)
 {
 	const struct form *x = *(struct form *const *)a, *y = *(struct form *const *)b;
-	int order = compare_bufs(&x->text, &y->text);
 
-	return order ? order : (x->name > y->name) - (x->name < y->name);
+	return ORDER(compare_bufs(&x->text, &y->text), COMPARE(x->name, y->name));
 }
 
 /* Sorts those that were cut to the same text by their whole texts. */
 static int compare_cuts(const void *a, const void *b)
 {
 	const struct form *x = *(struct form *const *)a, *y = *(struct form *const *)b;
-	int order = compare_bufs(&x->cut, &y->cut);
 
-	return order ? order : compare_texts(a, b);
+	return ORDER(compare_bufs(&x->cut, &y->cut), compare_texts(a, b));
 }
 
 static struct form **sorted(

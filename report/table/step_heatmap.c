@@ -45,18 +45,17 @@ struct heat {
 static int by_rank(const void *a, const void *b)
 {
 	const struct step_heatmap *x = a, *y = b;
-	int order = (x->rank > y->rank) - (x->rank < y->rank);
 
-	return order ? order : (x->step > y->step) - (x->step < y->step);
+	return ORDER(COMPARE(x->rank, y->rank), COMPARE(x->step, y->step));
 }
 
 /* Sorts the longest first. */
 static int by_total(const void *a, const void *b)
 {
 	const struct heat_rank *x = a, *y = b;
-	int order = (x->total_ns < y->total_ns) - (x->total_ns > y->total_ns);
 
-	return order ? order : by_rank(x->steps, y->steps);
+	return ORDER((x->total_ns < y->total_ns) - (x->total_ns > y->total_ns),
+		by_rank(x->steps, y->steps));
 }
 
 static int by_number(const void *a, const void *b)
@@ -243,9 +242,8 @@ static const unsigned int quantiles_pct[] = {0, 10, 25, 50, 75, 90, 100};
 static int by_cell(const void *a, const void *b)
 {
 	const struct cell_time *x = a, *y = b;
-	int order = (x->cell > y->cell) - (x->cell < y->cell);
 
-	return order ? order : (x->ns > y->ns) - (x->ns < y->ns);
+	return ORDER(COMPARE(x->cell, y->cell), COMPARE(x->ns, y->ns));
 }
 
 /* Returns the cells of all ranks, sorted; the caller frees them. */

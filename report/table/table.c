@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "report/util/string_pool.h"
+#include "report/util/sort.h"
 
 struct table *table_create(const char *key, const char *title, const struct table_column *columns,
 	unsigned int nr_columns)
@@ -406,9 +407,8 @@ static int compare_texts(
 	size_t nr_a, nr_b;
 	const char *text_a = table_cell_text(column, a, &nr_a);
 	const char *text_b = table_cell_text(column, b, &nr_b);
-	int order = memcmp(text_a, text_b, nr_a < nr_b ? nr_a : nr_b);
 
-	return order ? order : (nr_a > nr_b) - (nr_a < nr_b);
+	return ORDER(memcmp(text_a, text_b, nr_a < nr_b ? nr_a : nr_b), COMPARE(nr_a, nr_b));
 }
 
 /*
@@ -452,7 +452,7 @@ static int compare_rows(const void *x, const void *y)
 	int order;
 
 	if (!go_out(a, &place_a, &place_b)) {
-		return (a->place > b->place) - (a->place < b->place);
+		return COMPARE(a->place, b->place);
 	}
 	cell_a = &table->cells[place_a * table->nr_columns + a->column];
 	cell_b = &table->cells[place_b * table->nr_columns + a->column];
@@ -469,7 +469,7 @@ static int compare_rows(const void *x, const void *y)
 	if (a->is_rising && !table_is_text(column)) {
 		order = -order;
 	}
-	return order ? order : (place_a > place_b) - (place_a < place_b);
+	return order ? order : COMPARE(place_a, place_b);
 }
 
 int table_find_column(const struct table *table, const char *key)

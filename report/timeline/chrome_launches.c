@@ -225,19 +225,9 @@ static int by_stream(const void *a, const void *b)
 {
 	const struct chrome_span *x = a, *y = b;
 
-	if (x->device != y->device) {
-		return x->device < y->device ? -1 : 1;
-	}
-	if (x->stream != y->stream) {
-		return x->stream < y->stream ? -1 : 1;
-	}
-	if (x->begin_ns != y->begin_ns) {
-		return x->begin_ns < y->begin_ns ? -1 : 1;
-	}
-	if (x->end_ns != y->end_ns) {
-		return x->end_ns > y->end_ns ? -1 : 1;
-	}
-	return (x->range > y->range) - (x->range < y->range);
+	return ORDER(COMPARE(x->device, y->device), COMPARE(x->stream, y->stream),
+		COMPARE(x->begin_ns, y->begin_ns), COMPARE(y->end_ns, x->end_ns),
+		COMPARE(x->range, y->range));
 }
 
 void chrome_launches_sort(struct chrome_launches *launches)

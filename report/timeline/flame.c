@@ -18,6 +18,7 @@
 #include "report/model/select.h"
 #include "report/util/hash.h"
 #include "report/util/string_pool.h"
+#include "report/util/sort.h"
 
 const char *const flame_weight_names[NR_FLAME_WEIGHTS + 1] = {"gpu", "cpu", "launches", NULL};
 
@@ -650,13 +651,8 @@ static int by_parent(const void *a, const void *b)
 {
 	const struct sibling *x = a, *y = b;
 
-	if (x->parent != y->parent) {
-		return x->parent < y->parent ? -1 : 1;
-	}
-	if (x->first_tick != y->first_tick) {
-		return x->first_tick > y->first_tick ? -1 : 1;
-	}
-	return x->frame > y->frame ? -1 : x->frame < y->frame;
+	return ORDER(COMPARE(x->parent, y->parent), COMPARE(y->first_tick, x->first_tick),
+		COMPARE(y->frame, x->frame));
 }
 
 /* Puts those in a frame behind it, in the order in which they began first. */

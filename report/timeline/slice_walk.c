@@ -31,6 +31,7 @@
 #include "report/timeline/slice_flows.h"
 #include "report/util/hash.h"
 #include "report/util/progress.h"
+#include "report/util/sort.h"
 
 /* ---- the host ---- */
 
@@ -738,17 +739,9 @@ static int by_collective(const void *a, const void *b)
 {
 	const struct nccl_op *x = a, *y = b;
 
-	if (x->library != y->library) {
-		return x->library < y->library ? -1 : 1;
-	}
-	if (x->key != y->key) {
-		return x->key < y->key ? -1 : 1;
-	}
-	if (x->sequence != y->sequence) {
-		return x->sequence < y->sequence ? -1 : 1;
-	}
-	return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1)
-				  : (x->process > y->process) - (x->process < y->process);
+	return ORDER(COMPARE(x->library, y->library), COMPARE(x->key, y->key),
+		COMPARE(x->sequence, y->sequence), COMPARE(x->kind, y->kind),
+		COMPARE(x->process, y->process));
 }
 
 void slice_collectives_read(struct nccl_ops *ops, const struct timeline *timeline,

@@ -33,7 +33,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct clock_point *x = a, *y = b;
 
-	return (x->from > y->from) - (x->from < y->from);
+	return COMPARE(x->from, y->from);
 }
 
 /* Clocks that count nanoseconds have nearly the same rate; any other slope is damage. */

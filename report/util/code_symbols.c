@@ -208,13 +208,8 @@ static int compare(const void *left, const void *right)
 {
 	const struct function *a = left, *b = right;
 
-	if (a->begin != b->begin) {
-		return a->begin < b->begin ? -1 : 1;
-	}
-	if ((a->name == NO_NAME) != (b->name == NO_NAME)) {
-		return a->name == NO_NAME ? -1 : 1;
-	}
-	return a->name == b->name ? 0 : a->name > b->name ? -1 : 1;
+	return ORDER(COMPARE(a->begin, b->begin), COMPARE(b->name == NO_NAME, a->name == NO_NAME),
+		COMPARE(b->name, a->name));
 }
 
 /* Drops functions without a name that lie within one that has a name: they are parts of it. */

@@ -71,17 +71,16 @@ struct external_sort {
 static int by_head(const void *a, const void *b)
 {
 	const struct external_sort_head *x = a, *y = b;
-	int order = compare_u64(x->key, y->key);
 
-	return order ? order : compare_u64(x->order, y->order);
+	return ORDER(COMPARE(x->key, y->key), COMPARE(x->order, y->order));
 }
 
 static int by_head_and_tie(const void *a, const void *b)
 {
 	const struct external_sort_head *x = a, *y = b;
-	int order = by_head(a, b);
 
-	return order ? order : compare_u64(*(const uint64_t *)(x + 1), *(const uint64_t *)(y + 1));
+	return ORDER(
+		by_head(a, b), COMPARE(*(const uint64_t *)(x + 1), *(const uint64_t *)(y + 1)));
 }
 
 static int by_falling_head_and_tie(const void *a, const void *b)

@@ -11,21 +11,21 @@
 
 int by_u64(const void *a, const void *b)
 {
-	return compare_u64(*(const uint64_t *)a, *(const uint64_t *)b);
+	return COMPARE(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 int by_i64(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
-	return (x > y) - (x < y);
+	return COMPARE(x, y);
 }
 
 int by_double(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
-	return (x > y) - (x < y);
+	return COMPARE(x, y);
 }
 
 int by_string(const void *a, const void *b)
@@ -174,10 +174,10 @@ static int by_key(const void *a, const void *b, void *context)
 {
 	const struct sort_key *x = a, *y = b;
 	const struct keyed *order = context;
-	int result = compare_u64(x->key, y->key);
+	int result = COMPARE(x->key, y->key);
 
 	result = result ? result : order->compare(order->context, x->at, y->at);
-	return result ? result : compare_u64(x->at, y->at);
+	return result ? result : COMPARE(x->at, y->at);
 }
 
 static void insert_each(struct keyed *order, struct sort_key *keys, size_t nr)

@@ -18,10 +18,18 @@
 
 /* ---- comparisons ---- */
 
-static inline int compare_u64(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
+/* Of two values of any type. */
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* By the first comparison that differs, of up to six: ORDER(COMPARE(x->a, y->a), strcmp(...)). */
+#define ORDER_2(a, b)				     ((a) ?: (b))
+#define ORDER_3(a, ...)				     ((a) ?: ORDER_2(__VA_ARGS__))
+#define ORDER_4(a, ...)				     ((a) ?: ORDER_3(__VA_ARGS__))
+#define ORDER_5(a, ...)				     ((a) ?: ORDER_4(__VA_ARGS__))
+#define ORDER_6(a, ...)				     ((a) ?: ORDER_5(__VA_ARGS__))
+#define ORDER_OF(c1, c2, c3, c4, c5, c6, macro, ...) macro
+
+#define ORDER(...) ORDER_OF(__VA_ARGS__, ORDER_6, ORDER_5, ORDER_4, ORDER_3, ORDER_2, )(__VA_ARGS__)
 
 /* For qsort and bsearch: elements of these types, rising. */
 int by_u64(const void *a, const void *b);

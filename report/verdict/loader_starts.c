@@ -45,29 +45,21 @@ static bool find_loop(struct process *const *all, size_t nr_all, size_t index,
 	return false;
 }
 
-static int compare_i64(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int by_number(const void *a, const void *b)
 {
 	const struct worker *x = a, *y = b;
-	int order = compare_u64(x->loop, y->loop);
 
-	order = order ? order : compare_i64(x->nr_workers, y->nr_workers);
-	order = order ? order : compare_i64(x->number, y->number);
-	return order ? order : compare_u64(x->begin_ns, y->begin_ns);
+	return ORDER(COMPARE(x->loop, y->loop), COMPARE(x->nr_workers, y->nr_workers),
+		COMPARE(x->number, y->number), COMPARE(x->begin_ns, y->begin_ns));
 }
 
 /* Of one loop. */
 static int by_start(const void *a, const void *b)
 {
 	const struct worker *x = a, *y = b;
-	int order = compare_i64(x->nr_workers, y->nr_workers);
 
-	order = order ? order : compare_u64(x->start, y->start);
-	return order ? order : compare_u64(x->begin_ns, y->begin_ns);
+	return ORDER(COMPARE(x->nr_workers, y->nr_workers), COMPARE(x->start, y->start),
+		COMPARE(x->begin_ns, y->begin_ns));
 }
 
 /* Returns the workers of all loops, in order; the caller frees them. */

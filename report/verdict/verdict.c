@@ -711,10 +711,7 @@ static int by_saving(const void *a, const void *b)
 	const struct verdict_finding *x = a, *y = b;
 	double x_ns = cost_ns(x), y_ns = cost_ns(y);
 
-	if (x_ns != y_ns) {
-		return x_ns > y_ns ? -1 : 1;
-	}
-	return x->cause < y->cause ? -1 : x->cause > y->cause;
+	return ORDER(COMPARE(y_ns, x_ns), COMPARE(x->cause, y->cause));
 }
 
 static void put_first(struct verdict *verdict, enum verdict_cause cause, double reach_ns)

@@ -30,10 +30,10 @@ static int by_collective(const void *a, const void *b)
 {
 	const struct nccl_op *x = *(const struct nccl_op *const *)a;
 	const struct nccl_op *y = *(const struct nccl_op *const *)b;
-	int order = compare_u64(x->key, y->key);
+	int order = COMPARE(x->key, y->key);
 
-	order = order ? order : compare_u64(x->sequence, y->sequence);
-	return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
+	order = order ? order : COMPARE(x->sequence, y->sequence);
+	return order ? order : COMPARE(x->rank, y->rank);
 }
 
 /*
@@ -45,8 +45,8 @@ static int by_spread(const void *a, const void *b)
 	const struct collective *x = a, *y = b;
 	int order = y->is_matched - x->is_matched;
 
-	order = order ? order : compare_u64(y->spread_ns, x->spread_ns);
-	order = order || x->is_matched ? order : compare_u64(y->wait_ns, x->wait_ns);
+	order = order ? order : COMPARE(y->spread_ns, x->spread_ns);
+	order = order || x->is_matched ? order : COMPARE(y->wait_ns, x->wait_ns);
 	return order ? order : by_collective(x->ops, y->ops);
 }
 

@@ -321,21 +321,18 @@ struct communication_row {
  */
 static int by_row(const struct nccl_op *x, const struct nccl_op *y, bool is_by_size)
 {
-	int order = compare_u64(x->library, y->library);
+	int order = COMPARE(x->library, y->library);
 
-	order = order ? order : compare_u64(x->key, y->key);
-	order = order || x->key || x->library ? order : compare_u64(x->process, y->process);
-	order = order ? order : compare_u64(x->kind, y->kind);
-	return order || !is_by_size ? order : compare_u64(x->bytes, y->bytes);
+	order = order ? order : COMPARE(x->key, y->key);
+	order = order || x->key || x->library ? order : COMPARE(x->process, y->process);
+	order = order ? order : COMPARE(x->kind, y->kind);
+	return order || !is_by_size ? order : COMPARE(x->bytes, y->bytes);
 }
 
 static int by_kind(const void *a, const void *b)
 {
-	int order = by_row(a, b, true);
-
-	return order ? order
-		     : compare_u64((uint32_t)((const struct nccl_op *)a)->rank,
-			       (uint32_t)((const struct nccl_op *)b)->rank);
+	return ORDER(by_row(a, b, true), COMPARE((uint32_t)((const struct nccl_op *)a)->rank,
+						 (uint32_t)((const struct nccl_op *)b)->rank));
 }
 
 /* 1 + the rank that an operation names as the last to come, 0 if it names none. */

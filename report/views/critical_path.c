@@ -12,6 +12,7 @@
 #include "report/budget/launch_counter.h"
 #include "report/util/buf.h"
 #include "report/util/text.h"
+#include "report/util/sort.h"
 
 #define NR_NAMES    10u /* of each kind, without --detail */
 #define NR_TOGETHER 256u
@@ -176,10 +177,7 @@ static int by_sum(const void *a, const void *b)
 {
 	const struct order *x = a, *y = b;
 
-	if (x->sum != y->sum) {
-		return x->sum > y->sum ? -1 : 1;
-	}
-	return x->row < y->row ? -1 : 1;
+	return ORDER(COMPARE(y->sum, x->sum), x->row < y->row ? -1 : 1);
 }
 
 struct path_row {

@@ -21,6 +21,7 @@
 #include "report/model/copy_kind.h"
 #include "report/analysis/event_rows.h"
 #include "report/ops/op.h"
+#include "report/util/sort.h"
 
 /* How deep rows are separate; what lies deeper counts in the last one. */
 #define MAX_DEPTH 16u
@@ -443,19 +444,9 @@ static int by_total(const void *a, const void *b)
 	const struct event_row *const *x = a, *const *y = b;
 	const struct event_key *p = &(*x)->key, *q = &(*y)->key;
 
-	if (p->process != q->process || p->thread != q->thread) {
-		return p->process < q->process ||
-				       (p->process == q->process && p->thread < q->thread)
-			       ? -1
-			       : 1;
-	}
-	if (p->place != q->place) {
-		return p->place < q->place ? -1 : 1;
-	}
-	if ((*x)->both.sum != (*y)->both.sum) {
-		return (*x)->both.sum > (*y)->both.sum ? -1 : 1;
-	}
-	return (*x)->number < (*y)->number ? -1 : 1;
+	return ORDER(COMPARE(p->process, q->process), COMPARE(p->thread, q->thread),
+		COMPARE(p->place, q->place), COMPARE((*y)->both.sum, (*x)->both.sum),
+		(*x)->number < (*y)->number ? -1 : 1);
 }
 
 static void add_rows(const struct framework_view *view, struct table *table, uint32_t first,

@@ -18,6 +18,7 @@
 #include "report/util/buf.h"
 #include "report/util/hash.h"
 #include "report/util/text.h"
+#include "report/util/sort.h"
 
 struct graph_row {
 	struct process *process;
@@ -96,7 +97,7 @@ static int by_begin(const void *a, const void *b)
 {
 	const struct span *x = a, *y = b;
 
-	return x->begin < y->begin ? -1 : x->begin > y->begin;
+	return COMPARE(x->begin, y->begin);
 }
 
 /*

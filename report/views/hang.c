@@ -219,13 +219,8 @@ static int by_number(const void *a, const void *b)
 {
 	const struct nccl_op *x = a, *y = b;
 
-	if (x->process != y->process) {
-		return x->process < y->process ? -1 : 1;
-	}
-	if (x->key != y->key) {
-		return x->key < y->key ? -1 : 1;
-	}
-	return (x->sequence > y->sequence) - (x->sequence < y->sequence);
+	return ORDER(COMPARE(x->process, y->process), COMPARE(x->key, y->key),
+		COMPARE(x->sequence, y->sequence));
 }
 
 /* Those that have a number, for find_op; the others are dropped. */

@@ -133,7 +133,7 @@ static int by_begin(const void *a, const void *b)
 {
 	const struct gap_row *x = a, *y = b;
 
-	return x->begin < y->begin ? -1 : x->begin > y->begin;
+	return COMPARE(x->begin, y->begin);
 }
 
 /* The first gap that begins at `time` or later. */

@@ -9,6 +9,7 @@
 
 #include "report/memory/memory_in_use.h"
 #include "report/model/time_axis.h"
+#include "report/util/sort.h"
 
 /* Categories, and what no recorded allocation explains. */
 #define NR_ROWS (NR_ALLOC_CATEGORIES + 1u)
@@ -471,10 +472,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct alloc_block *x = a, *y = b;
 
-	if (x->tick != y->tick) {
-		return x->tick < y->tick ? -1 : 1;
-	}
-	return x->address < y->address ? -1 : x->address > y->address;
+	return ORDER(COMPARE(x->tick, y->tick), COMPARE(x->address, y->address));
 }
 
 /* The blocks of all samples of a place, or of the one that the user asks for; each once. */

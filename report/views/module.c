@@ -353,13 +353,8 @@ static int by_time(const void *a, const void *b)
 {
 	const struct row *x = *(const struct row *const *)a, *y = *(const struct row *const *)b;
 
-	if (x->total.gpu_ns != y->total.gpu_ns) {
-		return x->total.gpu_ns > y->total.gpu_ns ? -1 : 1;
-	}
-	if (x->times.sum != y->times.sum) {
-		return x->times.sum > y->times.sum ? -1 : 1;
-	}
-	return x->order < y->order ? -1 : x->order > y->order;
+	return ORDER(COMPARE(y->total.gpu_ns, x->total.gpu_ns), COMPARE(y->times.sum, x->times.sum),
+		COMPARE(x->order, y->order));
 }
 
 /* Those with the same parent stand together. */
@@ -372,9 +367,8 @@ static uint32_t order_of(const struct row *parent)
 static int by_parent(const void *a, const void *b)
 {
 	const struct row *x = *(const struct row *const *)a, *y = *(const struct row *const *)b;
-	int order = compare_u64(order_of(x->parent), order_of(y->parent));
 
-	return order ? order : by_time(a, b);
+	return ORDER(COMPARE(order_of(x->parent), order_of(y->parent)), by_time(a, b));
 }
 
 /* The first `nr_wanted` by time, with the modules around them. Returns how many are left out. */

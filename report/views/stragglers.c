@@ -367,9 +367,8 @@ struct lateness {
 static int by_device_begin(const void *a, const void *b)
 {
 	const struct lateness *x = a, *y = b;
-	int order = compare_u64(x->device, y->device);
 
-	return order ? order : compare_u64(x->begin_ns, y->begin_ns);
+	return ORDER(COMPARE(x->device, y->device), COMPARE(x->begin_ns, y->begin_ns));
 }
 
 /* Does no rank get through it before all have come? */

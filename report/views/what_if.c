@@ -11,6 +11,7 @@
 
 #include "report/replay/prediction.h"
 #include "report/analysis/view.h"
+#include "report/util/sort.h"
 
 struct what_if_view {
 	struct view_input input;
@@ -154,10 +155,7 @@ static int by_saving(const void *a, const void *b)
 	if (is_known && (x_ns < y_ns || x_ns > y_ns)) {
 		return x_ns > y_ns ? -1 : 1;
 	}
-	if (x->process != y->process) {
-		return x->process < y->process ? -1 : 1;
-	}
-	return x->change < y->change ? -1 : x->change > y->change;
+	return ORDER(COMPARE(x->process, y->process), COMPARE(x->change, y->change));
 }
 
 static void note_lost(const struct budget_launches *launches, struct table *table)

@@ -9,6 +9,7 @@
 
 #include "report/util/buf.h"
 #include "report/util/hash.h"
+#include "report/util/sort.h"
 
 struct flow {
 	uint64_t where; /* 0: its end is not seen yet */
@@ -123,16 +124,8 @@ static int by_nesting(const void *a, const void *b)
 {
 	const struct kineto_activity *x = a, *y = b;
 
-	if (x->op_thread != y->op_thread) {
-		return x->op_thread < y->op_thread ? -1 : 1;
-	}
-	if (x->place != y->place) {
-		return x->place < y->place ? -1 : 1;
-	}
-	if (x->begin != y->begin) {
-		return x->begin < y->begin ? -1 : 1;
-	}
-	return x->end != y->end ? (x->end > y->end ? -1 : 1) : 0;
+	return ORDER(COMPARE(x->op_thread, y->op_thread), COMPARE(x->place, y->place),
+		COMPARE(x->begin, y->begin), COMPARE(y->end, x->end));
 }
 
 /*

@@ -10,6 +10,7 @@
 #include "report/util/string_pool.h"
 #include "report/util/hash.h"
 #include "report/util/text.h"
+#include "report/util/sort.h"
 
 #define NAME_BYTES 64u
 /* The most names kept, with or without a thread. */
@@ -142,7 +143,7 @@ static uint32_t cut_to_32(uint64_t number)
 
 static int by_id(struct kineto_thread *a, struct kineto_thread *b)
 {
-	return (a->id > b->id) - (a->id < b->id);
+	return COMPARE(a->id, b->id);
 }
 
 const char *kineto_threads_process(const struct kineto_threads *threads, uint64_t pid)
