@@ -291,14 +291,28 @@ void text_add_shell_word(struct buf *out, const char *text)
 	buf_text(out, "'");
 }
 
+/*
+ * Adds the bytes up to the first that is not plain, or is the escape; most often all of them.
+ * Returns where it is.
+ */
+static const char *add_plain(struct buf *out, const char *at, const char *end, char escape)
+{
+	const char *first = at;
+
+	while (at < end && *at >= ' ' && *at < 0x7f && *at != '"' && *at != escape) {
+		at++;
+	}
+	buf_add(out, first, (size_t)(at - first));
+	return at;
+}
+
 void text_add_json(struct buf *out, const char *bytes, size_t nr_bytes)
 {
-	const char *end = end_of(bytes, nr_bytes);
+	const char *end = end_of(bytes, nr_bytes), *at;
 
 	buf_char(out, '"');
-	for (const char *at = bytes; at < end;) {
-		const char *start = at;
-		int32_t code = text_next(&at, end);
+	while ((at = bytes = add_plain(out, bytes, end, '\\')) < end) {
+		int32_t code = text_next(&bytes, end);
 
 		if (code < 0) {
 			buf_text(out, "\xef\xbf\xbd");
@@ -308,7 +322,7 @@ void text_add_json(struct buf *out, const char *bytes, size_t nr_bytes)
 		} else if (text_is_hostile(code)) {
 			buf_printf(out, "\\u%04x", (unsigned int)code);
 		} else {
-			buf_add(out, start, (size_t)(at - start));
+			buf_add(out, at, (size_t)(bytes - at));
 		}
 	}
 	buf_char(out, '"');
@@ -328,20 +342,19 @@ static bool begins_formula(int32_t code)
  */
 void text_add_csv(struct buf *out, const char *bytes, size_t nr_bytes)
 {
-	const char *end = end_of(bytes, nr_bytes), *first = bytes;
+	const char *end = end_of(bytes, nr_bytes), *first = bytes, *at;
 
 	buf_char(out, '"');
 	if (nr_bytes && begins_formula(text_next(&first, end))) {
 		buf_char(out, '\'');
 	}
-	for (const char *at = bytes; at < end;) {
-		const char *start = at;
-		int32_t code = text_next(&at, end);
+	while ((at = bytes = add_plain(out, bytes, end, '"')) < end) {
+		int32_t code = text_next(&bytes, end);
 
 		if (code == '"') {
 			buf_char(out, '"');
 		}
-		add_character(out, start, (size_t)(at - start), code);
+		add_character(out, at, (size_t)(bytes - at), code);
 	}
 	buf_char(out, '"');
 }
