@@ -41,7 +41,7 @@ $(B)/integ/s_%: test/integ/s_%.c test/prog/prog.h test/prog/driver.h test/prog/m
 	$(call say,PROG,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=default $(LDFLAGS) -o $@ $(filter %.c,$^) \
-		$(if $(filter counters loop end idle family sample cpu deep stack ranks threads whatif paddle graph nccl_plugin wait,$*),$(B)/sim/libcudart.so.13) \
+		$(if $(filter counters loop end idle family sample cpu sched deep stack ranks threads whatif paddle graph nccl_plugin wait,$*),$(B)/sim/libcudart.so.13) \
 		$(if $(filter ranks whatif,$*),$(B)/sim/libnccl.so.2) \
 		$(if $(filter paddle,$*),-L$(B)/paddle/TWO -lpaddle -lphi_core) \
 		$(if $(filter counters,$*),$(B)/sim/libcupti.so.13) \

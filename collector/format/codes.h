@@ -125,6 +125,20 @@ enum gprof_thread_known {
 	GPROF_THREAD_MIGRATIONS_KNOWN = 2,
 };
 
+/* What a thread does in a row of thread_state. */
+enum gprof_thread_state {
+	GPROF_THREAD_RUNNING = 1,  /* on a CPU */
+	GPROF_THREAD_RUNNABLE = 2, /* off the CPU, which it lost while it could still run */
+	GPROF_THREAD_BLOCKED = 3,  /* off the CPU, which it left to wait */
+	GPROF_THREAD_OFF_CPU = 4,  /* why is unknown */
+};
+
+/* Bits say which ends of a row of thread_state are switches. */
+enum gprof_thread_switch {
+	GPROF_THREAD_SWITCHED_AT_BEGIN = 1,
+	GPROF_THREAD_SWITCHED_AT_END = 2,
+};
+
 enum gprof_thread_what {
 	GPROF_THREAD_SEEN = 0,
 	GPROF_THREAD_CREATED = 1,

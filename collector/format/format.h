@@ -169,6 +169,7 @@ enum gprof_fact {
 		"a call in code that torch.compile generated: what it stands for")                 \
 	T(63, gil_sample, GPROF_IS_EVENT | GPROF_IN_OWN_STEP,                                      \
 		"a look at who holds Python's lock")                                               \
+	T(64, thread_state, GPROF_FACTS_HOST, "a thread ran, or was off the CPUs")                          \
 	T(65, nccl_net, GPROF_IN_OWN_STEP,                                                         \
 		"what a transfer of NCCL moved through one network device")
 
@@ -742,12 +743,8 @@ enum gprof_fact {
 	C(t, uint64_t, bytes, BYTES)
 
 /*
- * Written when NCCL hands it to its proxy thread and to the GPU. op numbers the operations of the
- * process, from 1. call_begin: of the row of table nccl that it belongs to: of the call that asked for
- * it, or (NCCL before 2.28) of the call that started it, the end of a group; unknown: as time.
- * sequence: NCCL's own, from 0, of each function of a communicator; of sends and receives it has
- * none, and operations of a graph have that of the next one outside of graphs. peer: root or other
- * side. version: of the plugin's interface.
+ * Written when NCCL hands it to its proxy thread and to the GPU. call_begin: of its row of table nccl;
+ * unknown: as time. peer: root or other side. version: of the plugin's interface. See FORMAT.md.
  */
 #define GPROF_COLUMNS_nccl_op(C, t)                                                                \
 	C(t, uint64_t, time, TICK)                                                                 \
@@ -768,15 +765,8 @@ enum gprof_fact {
 	C(t, uint8_t, version, UINT)
 
 /*
- * Written when it ends. begin and dur are when NCCL's proxy thread saw it. op: 0 where the operation
- * is of another process (for_pid), whose data this one passes on. Of a kernel (what): when it began on
- * this channel, in ns of the GPU's global timer, and how long it ran; 0 unknown. Of transfers: the
- * bytes and steps, and the sums over steps, which overlap, of ns that they waited: for the own GPU
- * (to make the data, or to take them), for the other side (to be ready to receive), for the network
- * (to send, or to flush), and for data (from the other side or the network). As a whole a receive waits
- * for data, and a send for the other side, while steps wait and none has gone on since the last one
- * that did. The first of these waits took first_ns and began first_after_ns after begin. later_ns is
- * the sum of the others; the longest of them took pause_ns and began pause_after_ns after begin.
+ * Written when it ends. begin and dur are when NCCL's proxy thread saw it. Of a kernel (what) it has
+ * the GPU's times, 0 unknown; of transfers bytes, steps, and what these waited for; see FORMAT.md.
  */
 #define GPROF_COLUMNS_nccl_channel(C, t)                                                           \
 	C(t, uint64_t, begin, TICK)                                                                \
@@ -874,6 +864,16 @@ enum gprof_fact {
 	C(t, uint32_t, task, UINT)                                                                 \
 	C(t, uint32_t, name, STRING)                                                               \
 	C(t, uint32_t, py_stack, UINT)
+
+/* task, name: as in cpu_sample. cpu: it runs there, or ran last. switches: enum gprof_thread_switch. */
+#define GPROF_COLUMNS_thread_state(C, t)                                                           \
+	C(t, uint64_t, begin, TICK)                                                                \
+	C(t, uint64_t, dur, SPAN)                                                                  \
+	C(t, uint32_t, task, UINT)                                                                 \
+	C(t, uint32_t, cpu, UINT)                                                                  \
+	C(t, uint32_t, name, STRING)                                                               \
+	C(t, uint8_t, state, UINT) /* enum gprof_thread_state */                                   \
+	C(t, uint8_t, switches, UINT)
 
 /*
  * At `line` of `file`, which Inductor wrote, is a call of the kernel `name`, or of a library

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -60,11 +61,59 @@ static const struct {
 static struct {
 	bool is_user_only;
 	bool is_known; /* a thread has an event */
+	bool is_asked, is_filtered, is_checked;
+	bool has_reasons; /* switches say whether the thread can still run */
 } mode;
 
-void cpu_ring_begin(void)
+/* The first kernel whose records of switches have PERF_RECORD_MISC_SWITCH_OUT_PREEMPT. */
+#define REASONS_MAJOR 4u
+#define REASONS_MINOR 17u
+
+/* Does the kernel of that release ("4.18.0") say why a thread leaves its CPU? */
+static bool has_reasons(const char *release)
 {
-	mode.is_user_only = mode.is_known = false;
+	char *end;
+	uint64_t major = strtoull(release, &end, 10);
+	uint64_t minor = *end == '.' ? strtoull(end + 1, NULL, 10) : 0;
+
+	return major > REASONS_MAJOR || (major == REASONS_MAJOR && minor >= REASONS_MINOR);
+}
+
+void cpu_ring_begin(bool is_asked)
+{
+	struct utsname host;
+
+	memset(&mode, 0, sizeof(mode));
+	mode.is_asked = is_asked;
+	mode.has_reasons = !uname(&host) && has_reasons(host.release);
+}
+
+bool cpu_ring_is_filtered(void)
+{
+	return mode.is_filtered;
+}
+
+void cpu_ring_check_filter(void)
+{
+	mode.is_checked = false;
+}
+
+/*
+ * A seccomp filter may kill the process for a call that it does not know. So the call is not tried
+ * under a filter, also one that came after the start, unless the user asks for events.
+ */
+static bool look_for_filter(void)
+{
+	uint64_t seccomp;
+
+	if (!mode.is_checked) {
+		mode.is_checked = true;
+		mode.is_filtered =
+			!mode.is_asked &&
+			file_text_number("/proc/thread-self/status", "Seccomp:", &seccomp) &&
+			seccomp;
+	}
+	return mode.is_filtered;
 }
 
 bool cpu_ring_has_kernel(void)
@@ -103,7 +152,13 @@ static int open_event(const struct cpu_ring_want *want)
 	} else {
 		attr.wakeup_watermark = want->ring_bytes / 2 - 1;
 	}
-	if (want->copies_stack) {
+	if (want->has_switches) {
+		attr.context_switch = attr.task = attr.sample_id_all = 1;
+		attr.sample_type |= PERF_SAMPLE_CPU;
+	}
+	if (!want->period_ns) {
+		attr.config = PERF_COUNT_SW_DUMMY;
+	} else if (want->copies_stack) {
 		add_copy(&attr);
 	} else {
 		attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
@@ -180,7 +235,7 @@ static void ask_for_signal(struct private_fd *held, int tid)
 int cpu_ring_open(struct perf_event_mmap_page **ring, const struct cpu_ring_want *want)
 {
 	struct private_fd held;
-	int fd = open_event_as_allowed(want);
+	int fd = look_for_filter() ? -EPERM : open_event_as_allowed(want);
 
 	if (fd < 0) {
 		return fd;
@@ -272,24 +327,27 @@ static const void *bytes_at(
 uint64_t cpu_ring_read(struct perf_event_mmap_page *ring,
 	void (*on_record)(void *context, const struct perf_event_header *header), void *context)
 {
-	uint64_t head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE),
-		 begin = ring->data_tail;
-	uint64_t at = begin, copy[CPU_RING_RECORD_BYTES / 8];
+	uint64_t head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE);
+	uint64_t at = ring->data_tail, end = at + 2 * ring->data_size, most = head - at;
+	uint64_t copy[CPU_RING_RECORD_BYTES / 8];
 
-	while (head - at >= sizeof(struct perf_event_header)) {
+	while (head - at >= sizeof(struct perf_event_header) && at < end) {
 		const struct perf_event_header *header = bytes_at(ring, at, sizeof(*header), copy);
 		uint16_t nr_bytes = header->size;
+		uint64_t next = at + nr_bytes;
 
 		if (nr_bytes < sizeof(*header) || nr_bytes > head - at) {
-			break; /* not as the kernel writes it */
-		}
-		if (nr_bytes <= sizeof(copy)) {
+			next = head; /* not as the kernel writes it */
+		} else if (nr_bytes <= sizeof(copy)) {
 			on_record(context, bytes_at(ring, at, nr_bytes, copy));
 		}
-		at += nr_bytes;
+		/* A buffer that fills meanwhile is seen before it has room again. */
+		head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE);
+		most = head - at > most ? head - at : most;
+		at = next;
+		__atomic_store_n(&ring->data_tail, at, __ATOMIC_RELEASE);
 	}
-	__atomic_store_n(&ring->data_tail, head, __ATOMIC_RELEASE);
-	return head - begin;
+	return most;
 }
 
 /* Words that a record has left. */
@@ -353,23 +411,60 @@ static bool decode_copy(struct words *words, struct cpu_ring_sample *sample)
 	return true;
 }
 
-bool cpu_ring_decode(const struct perf_event_header *header, size_t nr_bytes, bool copies_stack,
-	struct cpu_ring_sample *sample)
+bool cpu_ring_decode(const struct perf_event_header *header, size_t nr_bytes,
+	struct cpu_ring_form form, struct cpu_ring_sample *sample)
 {
 	struct words words = {(const uint64_t *)(const void *)(header + 1), 0};
-	const uint64_t *time;
+	const uint64_t *time, *cpu;
 
 	*sample = (struct cpu_ring_sample){0};
 	if (nr_bytes < sizeof(*header) || header->type != PERF_RECORD_SAMPLE) {
 		return false;
 	}
 	words.nr = (nr_bytes - sizeof(*header)) / sizeof(*words.at);
-	if (!has_words(&words, 1, &time)) {
+	if (!has_words(&words, 1, &time) || (form.has_switches && !has_words(&words, 1, &cpu))) {
 		return false;
 	}
 	sample->monotonic_ns = *time;
-	sample->is_copy = copies_stack;
-	return copies_stack ? decode_copy(&words, sample) : decode_chain(&words, sample);
+	sample->is_copy = form.copies_stack;
+	return form.copies_stack ? decode_copy(&words, sample) : decode_chain(&words, sample);
+}
+
+static bool find_what(const struct perf_event_header *header, enum cpu_ring_what *what)
+{
+	switch (header->type) {
+	case PERF_RECORD_SWITCH:
+		*what = !(header->misc & PERF_RECORD_MISC_SWITCH_OUT)	     ? CPU_RING_SWITCHED_IN
+			: !mode.has_reasons				     ? CPU_RING_SWITCHED_OUT
+			: header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? CPU_RING_PREEMPTED
+									     : CPU_RING_BLOCKED;
+		return true;
+	case PERF_RECORD_EXIT:
+		*what = CPU_RING_EXITED;
+		return true;
+	case PERF_RECORD_LOST:
+		*what = CPU_RING_LOST;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Time and CPU stand last in each of them (sample_id_all). */
+bool cpu_ring_decode_switch(
+	const struct perf_event_header *header, size_t nr_bytes, struct cpu_ring_switch *record)
+{
+	const struct {
+		uint64_t time;
+		uint32_t cpu, reserved;
+	} *last = (const void *)((const char *)header + nr_bytes - sizeof(*last));
+
+	if (nr_bytes < CPU_RING_SWITCH_BYTES || !find_what(header, &record->what)) {
+		return false;
+	}
+	record->monotonic_ns = last->time;
+	record->cpu = last->cpu;
+	return true;
 }
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The kernel's buffer of one thread, in which it writes a record for each sample (perf_event_open,
- * a software clock). For the drain thread.
+ * a software clock), and if that is wanted for each context switch. For the drain thread.
  */
 #ifndef COLLECTOR_SAMPLE_CPU_RING_H
 #define COLLECTOR_SAMPLE_CPU_RING_H
@@ -19,24 +19,37 @@
 /* Header, time, number of frames, and all frames with a mark of context. */
 #define CPU_RING_CHAIN_BYTES (sizeof(struct perf_event_header) + 8 * (2 + CPU_RING_MAX_FRAMES + 1))
 
-/* A record with a copy of the stack: the copy and what stands beside it make a power of two. */
+/*
+ * A record with a copy of the stack: the copy and what stands beside it make a power of two. Beside
+ * records of switches, each one also has its CPU.
+ */
 #define CPU_RING_RECORD_BYTES 8192u
-#define CPU_RING_STACK_BYTES  (CPU_RING_RECORD_BYTES - 88u)
+#define CPU_RING_CPU_BYTES    8u
+#define CPU_RING_STACK_BYTES  (CPU_RING_RECORD_BYTES - 88u - CPU_RING_CPU_BYTES)
+
+/* A record of a switch: header, time and CPU. */
+#define CPU_RING_SWITCH_BYTES (sizeof(struct perf_event_header) + 8 + CPU_RING_CPU_BYTES)
 
 struct cpu_ring_want {
 	uint32_t tid;
-	uint64_t period_ns;
+	uint64_t period_ns;  /* of samples; 0: none */
 	uint32_t ring_bytes; /* a power of two of whole pages, without the first page */
 	int waked_tid;	     /* the thread that gets CPU_RING_SIGNAL with records; 0: none */
 	bool wakes_early;    /* with each record; else when the ring is half full */
 	bool copies_stack;   /* else the kernel follows frame pointers */
+	bool has_switches;   /* context switches have records, too */
 };
 
 /* The kernel sends none of these, and hardly any program does. */
 #define CPU_RING_SIGNAL SIGSTKFLT
 
-/* Before the first thread, also in a forked child. */
-void cpu_ring_begin(void);
+/* Before the first thread, also in a forked child. is_asked: the user wants events. */
+void cpu_ring_begin(bool is_asked);
+
+/* Does a seccomp filter hold, under which nothing is opened? */
+bool cpu_ring_is_filtered(void);
+/* It may have come meanwhile: the next cpu_ring_open looks. */
+void cpu_ring_check_filter(void);
 
 /* Returns 0 or -errno. Uses no descriptor after it. */
 int cpu_ring_open(struct perf_event_mmap_page **ring, const struct cpu_ring_want *want);
@@ -69,8 +82,9 @@ static inline bool cpu_ring_is_half_full(const struct perf_event_mmap_page *ring
 }
 
 /*
- * Takes out all records; on_record gets those that are not longer than CPU_RING_RECORD_BYTES.
- * Returns how many bytes there were.
+ * Takes out all records, also those that come meanwhile, up to twice the size of the buffer;
+ * on_record gets those that are not longer than CPU_RING_RECORD_BYTES. Returns how many bytes there
+ * were at most at a time.
  */
 uint64_t cpu_ring_read(struct perf_event_mmap_page *ring,
 	void (*on_record)(void *context, const struct perf_event_header *header), void *context);
@@ -84,9 +98,34 @@ struct cpu_ring_sample {
 	struct stack_copy copy;
 };
 
+/* How the kernel writes samples: as cpu_ring_want. */
+struct cpu_ring_form {
+	bool copies_stack, has_switches;
+};
+
 /* From the bytes of a record; false if it is no sample, or is malformed. */
-bool cpu_ring_decode(const struct perf_event_header *header, size_t nr_bytes, bool copies_stack,
-	struct cpu_ring_sample *sample);
+bool cpu_ring_decode(const struct perf_event_header *header, size_t nr_bytes,
+	struct cpu_ring_form form, struct cpu_ring_sample *sample);
+
+enum cpu_ring_what {
+	CPU_RING_SWITCHED_IN,
+	CPU_RING_PREEMPTED,    /* switched out while it could run */
+	CPU_RING_BLOCKED,      /* switched out to wait */
+	CPU_RING_SWITCHED_OUT, /* why is unknown: kernels before 4.17 do not say it */
+	CPU_RING_EXITED,
+	CPU_RING_LOST, /* records before it found no room */
+};
+
+/* A record of a switch, or what else says what a thread does. */
+struct cpu_ring_switch {
+	uint64_t monotonic_ns;
+	uint32_t cpu;
+	enum cpu_ring_what what;
+};
+
+/* The same for these, of a buffer that has switches. */
+bool cpu_ring_decode_switch(
+	const struct perf_event_header *header, size_t nr_bytes, struct cpu_ring_switch *record);
 
 /*
  * Finds the frames of a sample, at most `most`, the innermost first: in callers, the last byte of

@@ -18,6 +18,9 @@
 /* Their first size fits a stack of some 20 frames, and leaves memory for so many threads. */
 #define USUAL_RECORD_BYTES 192u
 #define USUAL_THREADS	   128u
+/* First bytes for context switches, and most: half of them last for 1,365 and 21,845 switches. */
+#define SWITCHES_BYTES	    (64u << 10)
+#define MOST_SWITCHES_BYTES (1u << 20)
 /* A roomy buffer has room for so many intervals between reads, and takes that part of all. */
 #define ROOMY_READS 16u
 
@@ -66,22 +69,25 @@ static void size_copies(uint64_t hz)
 	}
 }
 
-void cpu_room_begin(uint64_t hz, bool is_asked)
+void cpu_room_begin(uint64_t hz, bool is_asked, bool has_switches)
 {
+	const uint64_t switches_bytes = has_switches ? SWITCHES_BYTES : 0;
+	const uint64_t most_switches_bytes = has_switches ? MOST_SWITCHES_BYTES : 0;
 	const uint64_t second_bytes = hz * USUAL_RECORD_BYTES;
 
 	room.locked_bytes = room.copy_bytes = 0;
 	room.page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
 	room.max_locked_bytes = cpu_ring_most_locked_bytes() / (is_asked ? 1 : 2);
-	room.first_bytes =
-		size_for(second_bytes / SECOND_READS, room.max_locked_bytes, USUAL_THREADS);
+	room.first_bytes = size_for(
+		second_bytes / SECOND_READS + switches_bytes, room.max_locked_bytes, USUAL_THREADS);
 	/* A program that forks all the time hardly lets this thread read what its first one does.
 	 */
-	room.roomy_bytes = size_for(
-		ROOMY_READS * second_bytes / SECOND_READS, room.max_locked_bytes, ROOMY_READS);
+	room.roomy_bytes = size_for(ROOMY_READS * second_bytes / SECOND_READS + switches_bytes,
+		room.max_locked_bytes, ROOMY_READS);
 	/* Two reads may lie twice as far apart where CPUs are scarce. */
 	room.most_bytes =
-		size_for(2 * hz * CPU_RING_CHAIN_BYTES / SECOND_READS, room.max_locked_bytes, 1);
+		size_for(2 * hz * CPU_RING_CHAIN_BYTES / SECOND_READS + most_switches_bytes,
+			room.max_locked_bytes, 1);
 	size_copies(hz);
 }
 

@@ -9,8 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* hz: samples of a thread per second. is_asked: the user wants them; else others keep half. */
-void cpu_room_begin(uint64_t hz, bool is_asked);
+/*
+ * hz: samples of a thread per second. is_asked: the user wants them; else others keep half.
+ * has_switches: buffers have room for context switches, too.
+ */
+void cpu_room_begin(uint64_t hz, bool is_asked, bool has_switches);
 
 /* Is there room for copies of stacks at that rate, of one thread at least? */
 bool cpu_room_has_copies(void);

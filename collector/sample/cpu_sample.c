@@ -9,6 +9,7 @@
  *
  *   task_list.c --scan()--> open_ring() --> ring of a thread (cpu_ring.c)
  *   ring --read_ring()--> cpu_ring_decode() --> add_sample() --> stack_walk.c, code_map.c
+ *                         cpu_ring_decode_switch() --> thread_switches.c
  *
  * The kernel knows nothing of Python's frames. So where a thread runs Python, each of its samples
  * wakes the drain, which reads the frames out of the interpreter's memory at once
@@ -45,6 +46,7 @@
 #include "collector/sample/python_sample.h"
 #include "collector/sample/stack_walk.h"
 #include "collector/sample/task_list.h"
+#include "collector/sample/thread_switches.h"
 #include "collector/sample/wait_sample.h"
 #include "collector/step/step.h"
 #include "collector/stream/batch.h"
@@ -53,7 +55,6 @@
 #include "collector/util/clock.h"
 #include "collector/util/config.h"
 #include "collector/util/cpus.h"
-#include "collector/util/file_text.h"
 #include "collector/util/loss.h"
 #include "collector/util/memory.h"
 #include "collector/util/mode.h"
@@ -66,10 +67,6 @@
 #define MAX_RECENT 64u
 /* Python frames read later than this fraction of a period after the sample no longer match it. */
 #define MOMENT_PARTS 8u
-/* Samples of a thread in one look; later ones stand for the rest. */
-#define MAX_AT_ONCE 100u
-/* After so many without one a thread that is only ready for a CPU has them, too. */
-#define LATE_PERIODS 10u
 /* The list of threads is read as rarely as its reading takes this part of the time. */
 #define COST_PARTS 1000u
 #define NAME_BYTES 16u
@@ -81,23 +78,19 @@ struct thread {
 	bool wakes;	  /* each of its samples wakes this thread */
 	bool copies;	  /* it has a buffer with copies of its stack */
 	bool is_tried;	  /* to be sampled */
+	bool is_choked;	  /* records after those that were read may have found no room */
 	uint32_t nr_lost; /* perhaps, after the last record */
 	uint64_t cpu_ns;  /* that it had used when records were last read, or samples end with */
 	uint64_t read_ns; /* CLOCK_MONOTONIC of that */
 	uintptr_t python; /* its state in the interpreter, 0: none */
 	char name[NAME_BYTES];
 	struct perf_event_mmap_page *ring; /* NULL: not sampled */
-};
-
-/* A reading of a thread's Python, and its time. */
-struct python_moment {
-	bool is_read;
-	uint64_t ns; /* CLOCK_MONOTONIC, after it */
-	struct python_stack stack;
+	struct thread_switches switches;
 };
 
 static struct cpu_sample_state {
 	uint64_t period_ns; /* 0: off */
+	bool has_samples, has_switches;
 	uint64_t due_ns, scan_due_ns;
 	struct thread *threads;		   /* MAX_THREADS */
 	uint32_t nr_threads, next;	   /* where a scan looks for the next one first */
@@ -105,11 +98,10 @@ static struct cpu_sample_state {
 	uint32_t own_tid;
 	uint32_t nr_uncopied; /* threads whose stacks found no room for copies */
 	bool is_running, was_open;
-	bool copies;		      /* stacks; else the kernel follows frame pointers */
-	bool awaits_signal;	      /* buffers with records send it */
-	bool is_filtered, is_checked; /* by seccomp; checked once in a read */
-	bool is_refused;	      /* no thread gets an event */
-	bool is_looking;	      /* at threads of Python without an event */
+	bool copies;	    /* stacks; else the kernel follows frame pointers */
+	bool awaits_signal; /* buffers with records send it */
+	bool is_refused;    /* no thread gets an event */
+	bool is_looking;    /* at threads of Python without an event */
 	bool has_looked;
 	uint64_t look_due_ns, wait_due_ns;
 	const struct python_sampler *python; /* NULL: no Python */
@@ -124,27 +116,10 @@ static void finish_ring(struct thread *thread);
 
 /* ---- a thread's event ---- */
 
-/*
- * A seccomp filter may kill the process for a call that it does not know. So the call is not tried
- * under a filter, also one that came after the start, unless the user asks for samples.
- */
-static bool is_filtered(void)
-{
-	uint64_t mode;
-
-	if (!state.is_checked) {
-		state.is_checked = true;
-		state.is_filtered =
-			!config_is_given(CONFIG_CPU_HZ) &&
-			file_text_number("/proc/thread-self/status", "Seccomp:", &mode) && mode;
-	}
-	return state.is_filtered;
-}
-
 static void give_up(int code)
 {
 	state.is_refused = state.is_looking = true;
-	if (state.is_filtered) {
+	if (cpu_ring_is_filtered()) {
 		cpu_notice_filter();
 	} else {
 		cpu_notice_refused(code);
@@ -154,7 +129,7 @@ static void give_up(int code)
 static void report_no_room(uint32_t tid, int code)
 {
 	loss_add(LOSS_CPU_THREAD, 1);
-	if (state.is_filtered) {
+	if (cpu_ring_is_filtered()) {
 		state.is_looking = true;
 		cpu_notice_filter();
 	} else {
@@ -194,24 +169,32 @@ static int open_ring(struct thread *thread, uint32_t ring_bytes, bool copies)
 {
 	bool wakes = thread->python != 0;
 	const struct cpu_ring_want want = {.tid = thread->tid,
-		.period_ns = state.period_ns,
+		.period_ns = state.has_samples ? state.period_ns : 0,
 		.ring_bytes = ring_bytes,
-		.waked_tid = wakes || copies ? (int)state.own_tid : 0,
+		.waked_tid = wakes || copies || state.has_switches ? (int)state.own_tid : 0,
 		.wakes_early = wakes,
-		.copies_stack = copies};
+		.copies_stack = copies,
+		.has_switches = state.has_switches};
 	struct perf_event_mmap_page *ring;
+	uint64_t opened_ns;
 	int rc;
 
 	if (!cpu_room_take(ring_bytes, copies)) {
 		return -ENOMEM;
 	}
-	rc = is_filtered() ? -EPERM : cpu_ring_open(&ring, &want);
+	rc = cpu_ring_open(&ring, &want);
 	if (rc) {
 		cpu_room_give_back(ring_bytes, copies);
 		return rc;
 	}
+	opened_ns = clock_monotonic_ns();
 	if (thread->ring) {
 		read_ring(thread);
+	}
+	if (!thread->ring || thread->is_choked) {
+		thread_switches_begin(&thread->switches, &state.now, opened_ns);
+	}
+	if (thread->ring) {
 		finish_ring(thread);
 	}
 	if (want.waked_tid) {
@@ -307,7 +290,8 @@ static void sample_those_that_run(uint32_t first, bool is_start)
 		struct thread *thread = &state.threads[i];
 
 		if (!thread->is_tried &&
-			(is_start || clock_thread_cpu_ns(thread->tid) >= state.period_ns)) {
+			(is_start || state.has_switches ||
+				clock_thread_cpu_ns(thread->tid) >= state.period_ns)) {
 			sample(thread);
 		}
 	}
@@ -455,30 +439,22 @@ static void scan(uint64_t now_ns, bool is_start)
 		drop_ended();
 	}
 	sample_those_that_run(0, is_start);
-	find_python();
-	find_waiters();
+	if (state.has_samples) {
+		find_python();
+		find_waiters();
+	}
 	cost_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
 	state.scan_due_ns = now_ns + (had_python || !state.python ? cost_ns * COST_PARTS : 0);
 }
 
 /* ---- samples ---- */
 
-/*
- * Returns the Python stack of a sample, if it was read soon enough after it. A thread that ran no
- * Python code then has none.
- */
+/* A thread that ran no Python code then has no such stack. */
 static uint32_t find_python_stack(const struct thread *thread, uint64_t sample_ns)
 {
-	const struct python_moment *moment = &state.moment;
-
-	if (!thread->python) {
-		return 0;
-	}
-	if (!moment->is_read || sample_ns > moment->ns ||
-		moment->ns - sample_ns > state.period_ns / MOMENT_PARTS) {
-		return GPROF_PY_STACK_NOT_READ;
-	}
-	return python_sample_add(state.python, &moment->stack);
+	return thread->python ? python_sample_at(state.python, &state.moment, sample_ns,
+					state.period_ns / MOMENT_PARTS)
+			      : 0;
 }
 
 static void add_row(const struct thread *thread, uint64_t monotonic_ns, uint64_t ns,
@@ -509,20 +485,31 @@ static void add_sample(const struct thread *thread, const struct cpu_ring_sample
 struct reading {
 	struct thread *thread;
 	uint32_t nr_samples;
-	uint32_t last_bytes; /* of the last record */
+	uint32_t most_bytes; /* of a record */
 };
+
+static struct thread_switches_of switches_of(const struct thread *thread, bool is_wanted)
+{
+	return (struct thread_switches_of){thread->tid, thread->name, &state.now, is_wanted};
+}
 
 static void take_record(void *context, const struct perf_event_header *header)
 {
 	struct reading *reading = context;
 	struct thread *thread = reading->thread;
+	const struct thread_switches_of of = switches_of(thread, state.is_wanted);
+	const struct cpu_ring_form form = {thread->copies, state.has_switches};
 	uint64_t nr_lost = cpu_ring_decode_lost(header);
 	struct cpu_ring_sample sample;
+	struct cpu_ring_switch record;
 
-	reading->last_bytes = header->size;
-	loss_add(LOSS_CPU_SAMPLE, state.is_wanted ? nr_lost : 0);
-	if (!cpu_ring_decode_name(header, thread->name, sizeof(thread->name)) &&
-		cpu_ring_decode(header, header->size, thread->copies, &sample)) {
+	reading->most_bytes =
+		header->size > reading->most_bytes ? header->size : reading->most_bytes;
+	loss_add(state.has_switches ? LOSS_SWITCH : LOSS_CPU_SAMPLE, state.is_wanted ? nr_lost : 0);
+	if (state.has_switches && cpu_ring_decode_switch(header, header->size, &record)) {
+		thread_switches_add(&thread->switches, &of, &record);
+	} else if (!cpu_ring_decode_name(header, thread->name, sizeof(thread->name)) &&
+		   cpu_ring_decode(header, header->size, form, &sample)) {
 		reading->nr_samples++;
 		if (state.is_wanted) {
 			add_sample(thread, &sample);
@@ -550,12 +537,13 @@ static void read_ring(struct thread *thread)
 	bool is_choked;
 
 	nr_bytes = cpu_ring_read(thread->ring, take_record, &reading);
-	is_choked = nr_bytes + reading.last_bytes >= ring_bytes;
+	is_choked = nr_bytes + reading.most_bytes >= ring_bytes;
 	thread->is_full |=
 		thread->copies ? 4 * nr_bytes > 3 * ring_bytes : 2 * nr_bytes > ring_bytes;
 	if (nr_bytes) {
+		thread->is_choked = is_choked;
 		used_ns = take_cpu_ns(thread);
-		thread->nr_lost = is_choked && state.is_wanted
+		thread->nr_lost = is_choked && state.is_wanted && state.has_samples
 					  ? (uint32_t)cpu_ring_lost(
 						    used_ns, state.period_ns, reading.nr_samples)
 					  : 0;
@@ -566,7 +554,9 @@ static void read_ring(struct thread *thread)
 static void finish_ring(struct thread *thread)
 {
 	loss_add(LOSS_CPU_SAMPLE, thread->nr_lost);
+	loss_add(LOSS_SWITCH, state.has_switches && state.is_wanted && thread->is_choked);
 	thread->nr_lost = 0;
+	thread->is_choked = false;
 	close_ring(thread);
 }
 
@@ -590,6 +580,18 @@ static void read_all(void)
 	}
 }
 
+/* What threads have done so far has rows, or none if it is not wanted. */
+static void cut_switches(bool is_wanted, bool goes_on)
+{
+	for (uint32_t i = 0; i < state.nr_threads && state.has_switches; i++) {
+		const struct thread_switches_of of =
+			switches_of(&state.threads[i], is_wanted && !state.threads[i].is_choked);
+
+		(goes_on ? thread_switches_cut : thread_switches_end)(
+			&state.threads[i].switches, &of);
+	}
+}
+
 /* ---- when ---- */
 
 static bool is_open(void)
@@ -609,6 +611,9 @@ static void set_running(bool is_running)
 	if (!is_running) {
 		wait_sample_look(state.python, &state.now, false);
 		gil_sample_stop();
+	}
+	for (uint32_t i = 0; i < state.nr_threads && is_running; i++) {
+		thread_switches_begin(&state.threads[i].switches, &state.now, clock_monotonic_ns());
 	}
 	if (!state.is_refused) { /* else there is nothing to switch */
 		prctl(is_running ? PR_TASK_PERF_EVENTS_ENABLE : PR_TASK_PERF_EVENTS_DISABLE);
@@ -645,12 +650,18 @@ static bool catch_python(void)
 	return has_any;
 }
 
-/* Reads the buffers with copies once one is half full: then none is for as long as that took. */
-static bool catch_copies(void)
+/* Others are read with Python's frames, or are read in time. */
+static bool wakes_half_full(const struct thread *thread)
+{
+	return thread->ring && !thread->python && (thread->copies || state.has_switches);
+}
+
+/* Reads such buffers once one is half full: then none is for as long as that took. */
+static bool catch_half_full(void)
 {
 	struct thread *end = state.threads + state.nr_threads, *at = state.threads;
 
-	while (at < end && !(at->copies && !at->python && cpu_ring_is_half_full(at->ring))) {
+	while (at < end && !(wakes_half_full(at) && cpu_ring_is_half_full(at->ring))) {
 		at++;
 	}
 	if (at == end) {
@@ -658,54 +669,28 @@ static bool catch_copies(void)
 	}
 	begin_read(is_open() || state.was_open);
 	for (at = state.threads; at < end; at++) {
-		if (at->copies && !at->python) { /* else it is read with Python's frames */
+		if (wakes_half_full(at)) {
 			read_ring(at);
 		}
 	}
 	return true;
 }
 
-/*
- * Threads often lose their CPU at the end of a system call, so their lines would have too large a
- * share if all that are ready counted. Where this one has the only CPU, nothing else helps.
- */
-static bool is_late(const struct thread *thread, uint64_t owed_ns)
-{
-	return owed_ns >= LATE_PERIODS * state.period_ns && task_is_ready(thread->tid);
-}
-
-/*
- * What it runs now stands for the CPU time that it has used since it was last seen running. One
- * that waits now has it stand for later: the line that waits did not use it.
- */
+/* Looks at one, and adds the samples that this gives. */
 static void look_at_thread(struct thread *thread, bool is_wanted)
 {
-	struct python_moment *moment = &state.moment;
-	uint64_t before_ns = clock_thread_cpu_ns(thread->tid), owed_ns = before_ns - thread->cpu_ns;
-	enum python_read result;
-	uint64_t nr = 0;
+	uint64_t nr;
 
-	if (before_ns <= thread->cpu_ns) {
-		return;
-	}
-	result = state.python->read(thread->tid, thread->python, &moment->stack);
-	moment->ns = state.now.monotonic_ns;
-	moment->is_read = result == PYTHON_READ_STACK;
-	if (!is_wanted) {
-		thread->cpu_ns = before_ns;
-	} else if (clock_thread_cpu_ns(thread->tid) > before_ns || is_late(thread, owed_ns)) {
-		nr = owed_ns / state.period_ns;
-		nr = nr < MAX_AT_ONCE ? nr : MAX_AT_ONCE;
-		thread->cpu_ns += nr * state.period_ns;
-	}
+	state.moment.ns = state.now.monotonic_ns;
+	nr = python_sample_look(state.python,
+		&(const struct python_looked){
+			thread->tid, &thread->python, &thread->cpu_ns, state.period_ns, is_wanted},
+		&state.moment);
 	for (; nr; nr--) {
-		add_row(thread, moment->ns, state.period_ns, 0,
-			find_python_stack(thread, moment->ns));
+		add_row(thread, state.moment.ns, state.period_ns, 0,
+			python_sample_at(state.python, &state.moment, state.moment.ns, 0));
 	}
-	if (result == PYTHON_READ_GONE) {
-		thread->python = 0;
-	}
-	moment->is_read = false;
+	state.moment.is_read = false;
 }
 
 /* Instead of the kernel's samples. The first look, and one after a closed window, only begins. */
@@ -747,10 +732,13 @@ static void take(uint64_t now_ns)
 	bool is_open_now = is_open();
 	uint32_t nr_recent;
 
-	state.is_checked = false;
+	cpu_ring_check_filter();
 	catch_python();
 	begin_read(is_open_now || state.was_open);
 	read_all();
+	if (!is_open_now) {
+		cut_switches(state.was_open, state.is_running);
+	}
 	if (state.is_running) {
 		new_threads_each(add_begun);
 		nr_recent = state.nr_threads < MAX_RECENT ? state.nr_threads : MAX_RECENT;
@@ -768,9 +756,12 @@ void cpu_sample_init(void)
 	uint64_t hz = config_number(CONFIG_CPU_HZ);
 	static atomic_uint told_in;
 
-	if (!hz || config_flag(CONFIG_TIMER_ONLY)) {
+	state.has_samples = hz != 0;
+	state.has_switches = config_number(CONFIG_SCHED) == SCHED_ON;
+	if ((!hz && !state.has_switches) || config_flag(CONFIG_TIMER_ONLY)) {
 		return;
 	}
+	hz = hz ? hz : 1;
 	if (!state.threads) {
 		state.threads = memory_map(MAX_THREADS * sizeof(*state.threads));
 	}
@@ -780,18 +771,23 @@ void cpu_sample_init(void)
 	}
 	state.own_tid = (uint32_t)syscall(SYS_gettid);
 	/* Where nobody asks for samples, other profilers of this user keep half. */
-	cpu_room_begin(hz, config_is_given(CONFIG_CPU_HZ));
-	state.copies = cpu_room_has_copies() && stack_walk_init();
+	cpu_room_begin(
+		hz, config_is_given(CONFIG_CPU_HZ) || state.has_switches, state.has_switches);
+	state.copies = state.has_samples && cpu_room_has_copies() && stack_walk_init();
 	state.period_ns = 1000000000u / hz;
 	state.is_running = true;
-	cpu_ring_begin();
+	cpu_ring_begin(config_is_given(CONFIG_CPU_HZ) || state.has_switches);
 	new_threads_want(true);
 	/* Now, while the program waits for the start: files that are opened later take low numbers.
 	 */
 	state.now = clock_take_anchor();
 	scan(state.now.monotonic_ns, true);
-	facts_add_number("cpu_samples.has_kernel", state.is_refused || cpu_ring_has_kernel());
-	facts_add_number("cpu_samples.stack_bytes", state.copies ? CPU_RING_STACK_BYTES : 0);
+	if (state.has_samples) {
+		facts_add_number(
+			"cpu_samples.has_kernel", state.is_refused || cpu_ring_has_kernel());
+		facts_add_number(
+			"cpu_samples.stack_bytes", state.copies ? CPU_RING_STACK_BYTES : 0);
+	}
 }
 
 bool cpu_sample_catch(void)
@@ -803,7 +799,7 @@ bool cpu_sample_catch(void)
 		return false;
 	}
 	has_any = catch_python();
-	has_any |= catch_copies();
+	has_any |= catch_half_full();
 	now_ns = clock_monotonic_ns();
 	if (state.python && state.is_looking && now_ns >= state.look_due_ns) {
 		look_at_python(now_ns);
@@ -868,6 +864,7 @@ void cpu_sample_end(void)
 		take(clock_monotonic_ns());
 	}
 	wait_sample_look(state.python, &state.now, false);
+	cut_switches(state.is_wanted, false);
 	for (uint32_t i = 0; i < state.nr_threads; i++) {
 		if (state.threads[i].ring) {
 			finish_ring(&state.threads[i]);

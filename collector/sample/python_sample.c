@@ -13,8 +13,10 @@
 #include "collector/format/format.h"
 #include "collector/format/intern.h"
 #include "collector/sample/compiled_code.h"
+#include "collector/sample/task_list.h"
 #include "collector/stream/batch.h"
 #include "collector/stream/dictionary.h"
+#include "collector/util/clock.h"
 #include "collector/util/notice.h"
 
 /* Our ids follow it. Those of preload/python/python_stack.c are smaller. */
@@ -27,6 +29,11 @@
 #define MORE_FILES  7u
 #define MORE_CODES  5u
 #define MORE_STACKS 5u
+
+/* Samples of a thread in one look; later ones stand for the rest. */
+#define MAX_AT_ONCE 100u
+/* After so many without one a thread that is only ready for a CPU has them, too. */
+#define LATE_PERIODS 10u
 
 _Atomic(const struct python_sampler *) python_sampler;
 
@@ -184,4 +191,51 @@ uint32_t python_sample_add(const struct python_sampler *sampler, const struct py
 		}
 	}
 	return id;
+}
+
+uint32_t python_sample_at(const struct python_sampler *sampler, const struct python_moment *moment,
+	uint64_t sample_ns, uint64_t late_ns)
+{
+	if (!moment->is_read || sample_ns > moment->ns || moment->ns - sample_ns > late_ns) {
+		return GPROF_PY_STACK_NOT_READ;
+	}
+	return python_sample_add(sampler, &moment->stack);
+}
+
+/*
+ * Threads often lose their CPU at the end of a system call, so their lines would have too large a
+ * share if all that are ready counted. Where this one has the only CPU, nothing else helps.
+ */
+static bool is_late(const struct python_looked *looked, uint64_t owed_ns)
+{
+	return owed_ns >= LATE_PERIODS * looked->period_ns && task_is_ready(looked->tid);
+}
+
+/*
+ * What it runs now stands for the CPU time that it has used since it was last seen running. One
+ * that waits now has it stand for later: the line that waits did not use it.
+ */
+uint64_t python_sample_look(const struct python_sampler *sampler,
+	const struct python_looked *looked, struct python_moment *moment)
+{
+	uint64_t before_ns = clock_thread_cpu_ns(looked->tid);
+	uint64_t owed_ns = before_ns - *looked->cpu_ns, nr = 0;
+	enum python_read result;
+
+	if (before_ns <= *looked->cpu_ns) {
+		return 0;
+	}
+	result = sampler->read(looked->tid, *looked->python, &moment->stack);
+	moment->is_read = result == PYTHON_READ_STACK;
+	if (!looked->is_wanted) {
+		*looked->cpu_ns = before_ns;
+	} else if (clock_thread_cpu_ns(looked->tid) > before_ns || is_late(looked, owed_ns)) {
+		nr = owed_ns / looked->period_ns;
+		nr = nr < MAX_AT_ONCE ? nr : MAX_AT_ONCE;
+		*looked->cpu_ns += nr * looked->period_ns;
+	}
+	if (result == PYTHON_READ_GONE) {
+		*looked->python = 0;
+	}
+	return nr;
 }

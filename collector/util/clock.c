@@ -148,16 +148,19 @@ uint64_t clock_raw_of_stream(uint64_t raw)
 	return raw - first.raw < UINT64_MAX / 2 ? raw : first.raw;
 }
 
-uint64_t clock_raw_before(const struct clock_anchor *now, uint64_t monotonic_ns)
+uint64_t clock_raw_near(const struct clock_anchor *now, uint64_t monotonic_ns)
 {
 	uint64_t raw = now->raw - first.raw, since_ns = now->monotonic_ns - first.monotonic_ns;
 	uint64_t then_ns =
 		monotonic_ns > first.monotonic_ns ? monotonic_ns - first.monotonic_ns : 0;
 
-	if (!since_ns || then_ns >= since_ns) {
-		return now->raw;
-	}
-	return first.raw + (uint64_t)((unsigned __int128)raw * then_ns / since_ns);
+	return since_ns ? first.raw + (uint64_t)((unsigned __int128)raw * then_ns / since_ns)
+			: now->raw;
+}
+
+uint64_t clock_raw_before(const struct clock_anchor *now, uint64_t monotonic_ns)
+{
+	return monotonic_ns < now->monotonic_ns ? clock_raw_near(now, monotonic_ns) : now->raw;
 }
 
 uint64_t clock_raw_at(uint64_t monotonic_ns)

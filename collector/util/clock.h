@@ -105,6 +105,8 @@ uint64_t clock_raw_of_stream(uint64_t raw);
 uint64_t clock_raw_at(uint64_t monotonic_ns);
 /* The same for many times, by one anchor that was taken just now. */
 uint64_t clock_raw_before(const struct clock_anchor *now, uint64_t monotonic_ns);
+/* The same, which may also lie a little after the anchor. */
+uint64_t clock_raw_near(const struct clock_anchor *now, uint64_t monotonic_ns);
 
 /* The best of a few tries at reading all clocks at once. */
 struct clock_anchor clock_take_anchor(void);

@@ -66,6 +66,8 @@
 	L(COMPILED, "module of torch.compile that was not read (the event is kept, without "       \
 		    "the operators of its kernels)")                                               \
 	L(CPU_SAMPLE, "CPU sample that found no room in the kernel's buffer (lower GPROF_CPU_HZ)") \
+	L(SWITCH, "context switch, or CPU sample beside them, that found no room in the kernel's " \
+		  "buffer (raise kernel.perf_event_mlock_kb, or switch GPROF_SCHED off)")          \
 	L(STACK_NEW, "C stack of a call that gprof had not seen before, and had no time to copy "  \
 		     "(the event is kept)")                                                        \
 	L(STACK_PLACE, "C stack of a call that is not on its thread's own stack, as those of "     \

@@ -361,12 +361,15 @@ static bool has_python(void)
 COMPAT_START_CODE static bool is_wanted(void)
 {
 	if (!config_is_asked(CONFIG_PYTHON) && !config_is_asked(CONFIG_HANG_TIMEOUT_S) &&
-		!config_is_asked(CONFIG_CPU_HZ) && !os_counts_are_wanted()) {
+		!config_is_asked(CONFIG_CPU_HZ) && !config_is_asked(CONFIG_SCHED) &&
+		!os_counts_are_wanted()) {
 		return false;
 	}
 	state.wanted = (uint32_t)config_early(CONFIG_PYTHON) & ~(1u << PYTHON_OFF);
 	state.has_hangs = config_early(CONFIG_HANG_TIMEOUT_S) != 0;
-	state.has_samples = config_is_asked(CONFIG_CPU_HZ) && config_early(CONFIG_CPU_HZ) &&
+	state.has_samples = ((config_is_asked(CONFIG_CPU_HZ) && config_early(CONFIG_CPU_HZ)) ||
+				    (config_is_asked(CONFIG_SCHED) &&
+					    config_early(CONFIG_SCHED) == SCHED_ON)) &&
 			    !config_early(CONFIG_TIMER_ONLY);
 	state.has_os_calls = os_counts_are_wanted() && !config_early(CONFIG_TIMER_ONLY);
 	return (reads_python() || state.has_os_calls) && has_python();

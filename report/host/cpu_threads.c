@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads by CPU samples: which of them used the CPUs, and in which function most. */
 #include "report/analysis/view.h"
+#include "report/host/thread_states.h"
 #include "report/model/mixed_stack.h"
 #include "report/util/hash.h"
 
@@ -25,17 +26,18 @@ struct row {
 struct cpu_threads_view {
 	struct view_input input;
 	struct row *rows;
+	struct thread_states *states;
 	uint64_t nr;
 };
 
 static const struct scan_want wants[] = {
 	{GPROF_TABLE_cpu_sample, COLS(cpu_sample, ns, task, native_stack, name, py_stack), 0},
+	{GPROF_TABLE_thread_state, THREAD_STATES_MASK, 0},
 };
 
-static void on_batch(void *context, struct process *process, const struct batch *b)
+static void add_samples(
+	struct cpu_threads_view *view, struct process *process, const struct batch *b)
 {
-	struct cpu_threads_view *view = context;
-
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint64_t name = b->col[COL_cpu_sample_name][i];
 		struct key key = {process, (uint32_t)b->col[COL_cpu_sample_task][i],
@@ -54,6 +56,17 @@ static void on_batch(void *context, struct process *process, const struct batch 
 		samples->stack = stack;
 		samples->nr++;
 		view->nr++;
+	}
+}
+
+static void on_batch(void *context, struct process *process, const struct batch *b)
+{
+	struct cpu_threads_view *view = context;
+
+	if (b->table == GPROF_TABLE_thread_state) {
+		thread_states_add(&view->states, process, b);
+	} else {
+		add_samples(view, process, b);
 	}
 }
 
@@ -89,6 +102,7 @@ static uint32_t find_hottest(const struct row *row, uint64_t *nr_samples)
 struct shown_row {
 	struct row row;
 	uint64_t nr_all, nr_hottest;
+	uint64_t measured_ns; /* UINT64_MAX: unknown */
 	uint32_t hottest;
 };
 
@@ -102,6 +116,10 @@ static const struct table_column columns[] = {
 		"share_pct", "% of samples", TABLE_PERCENT, TABLE_SHARE(shown_row, row.nr, nr_all)),
 	TABLE_COLUMN("cpu_ns", "CPU", TABLE_TIME, .help = "estimated CPU time, see cpu",
 		TABLE_MEMBER(shown_row, row.ns)),
+	TABLE_COLUMN("measured_ns", "Measured", TABLE_TIME, .is_minor = true,
+		.help = "time on CPUs by its context switches (GPROF_SCHED), of which CPU is an "
+			"estimate",
+		TABLE_MEMBER(shown_row, measured_ns)),
 	TABLE_COLUMN("samples", "Samples", TABLE_COUNT, TABLE_MEMBER(shown_row, row.nr)),
 	TABLE_COLUMN("name", "Thread", TABLE_NAME, TABLE_NONZERO(shown_row, row.key.name)),
 	TABLE_COLUMN("function_share_pct", "% in function", TABLE_PERCENT,
@@ -116,14 +134,19 @@ static void fill_table(void *state, struct table *table)
 	struct cpu_threads_view *view = state;
 
 	for (const struct row *row = view->rows; row; row = row->hh.next) {
-		struct shown_row shown = {.row = *row, .nr_all = view->nr};
+		struct shown_row shown = {
+			.row = *row, .nr_all = view->nr, .measured_ns = UINT64_MAX};
+		const struct thread_states *states = thread_states_find(
+			view->states, row->key.process, row->key.tid, row->key.name);
 
 		shown.hottest = find_hottest(row, &shown.nr_hottest);
 		if (!shown.hottest) {
 			shown.nr_hottest = UINT64_MAX;
 		}
+		shown.measured_ns = states ? states->ns[GPROF_THREAD_RUNNING] : UINT64_MAX;
 		table_add(table, &shown);
 	}
+	table_set_wide(table, "measured_ns", !view->states);
 	table_sort(table, "cpu");
 	if (!view->nr) {
 		table_note(table, "No CPU samples were recorded (GPROF_CPU_HZ). The view "
@@ -139,6 +162,7 @@ static void fini(void *state)
 		idmap_fini(&row->stacks);
 	}
 	hash_free(view->rows);
+	hash_free(view->states);
 }
 
 VIEW(cpu_threads, 355) = {

@@ -76,7 +76,7 @@ static table_set op_rows_tables(const struct op_rows *rows)
 	table_set tables = 0;
 
 	for (unsigned int table = 0; table < GPROF_NR_TABLES; table++) {
-		tables |= (table_set)is_wanted(rows, table) << table;
+		tables |= is_wanted(rows, table) ? table_bit(table) : 0;
 	}
 	return tables;
 }

@@ -24,11 +24,10 @@
 #define SLOW_FACTOR    2.0
 #define MIN_OPERATIONS 10u
 /* A smaller share is as fast as the network's latency. */
-#define MIN_BYTES 65536u
-#define DEVICE_MASK \
-	(COL_ALL(NR_COL_nccl_net) & ~COL_BIT(COL_nccl_net_begin) & ~COL_BIT(COL_nccl_net_dur))
-#define MAX_RATIO 1e9
-#define PER_RATIO 1000 /* of a ratio, in struct samples */
+#define MIN_BYTES   65536u
+#define DEVICE_MASK (COL_ALL(NR_COL_nccl_net) & ~COLS(nccl_net, begin, dur))
+#define MAX_RATIO   1e9
+#define PER_RATIO   1000 /* of a ratio, in struct samples */
 
 /* No padding: the bytes are compared. */
 struct key {

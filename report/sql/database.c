@@ -269,6 +269,8 @@ static const struct {
 	{"CUPTI_ACTIVITY_KIND_RUNTIME", "API calls, as nsys has them"},
 	{"OSRT_API", "calls of the system, as nsys has them"},
 	{"COMPOSITE_EVENTS", "CPU samples, as nsys has them"},
+	{"SCHED_EVENTS", "context switches, as nsys has them"},
+	{"GPROF_THREAD_STATES", "states of threads, for gprof-report to read again"},
 	{"CUDA_CALLCHAINS", "native stacks of API calls, as nsys has them"},
 	{"SAMPLING_CALLCHAINS", "native stacks of CPU samples, as nsys has them"},
 	{"NVTX_EVENTS", "NVTX ranges and marks, as nsys has them"},

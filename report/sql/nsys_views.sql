@@ -116,6 +116,17 @@ CREATE VIEW COMPOSITE_EVENTS AS
 		NULL AS cpuCycles
 	FROM cpu_sample;
 
+-- What a thread does once it is off the CPU says why it left it.
+CREATE VIEW SCHED_EVENTS AS
+	SELECT start_ns AS start, cpu, state = 1 AS isSchedIn, pid << 24 | task AS globalTid,
+		CASE WHEN state > 1 THEN state END AS threadState
+	FROM thread_state WHERE switches & 1;
+
+-- What nsys has no table for, which gprof reads again: also the ends that are no switches.
+CREATE VIEW GPROF_THREAD_STATES AS
+	SELECT start_ns AS start, start_ns + dur_ns AS "end", pid << 24 | task AS globalTid, cpu, state, switches, name$ AS nameId
+	FROM thread_state;
+
 -- originalIP: the address in the module.
 CREATE VIEW CUDA_CALLCHAINS AS
 	SELECT stack + 0 AS id, function AS symbol, file AS module, NULL AS unresolved, address AS originalIP, depth AS stackDepth

@@ -24,6 +24,8 @@
 
 /* The row of the Python functions of a thread has the thread's tid and this. */
 #define PYTHON_ROWS 0x40000000u
+/* The row of its states has this, which is above all lanes of threads. */
+#define STATE_ROWS 0x20000000u
 
 /*
  * The index by which an unknown stream is sorted; viewers take indices as signed numbers of 32
@@ -279,9 +281,12 @@ static void name_threads(struct chrome *chrome)
 
 		if (row >= PYTHON_ROWS) {
 			snprintf(name, sizeof(name), "Python of thread %u", row - PYTHON_ROWS);
+		} else if (row >= STATE_ROWS) {
+			snprintf(name, sizeof(name), "CPU of thread %u", row - STATE_ROWS);
 		}
 		if (!idset_has(named, row)) {
-			name_thread_row(chrome, row, row & ~PYTHON_ROWS, name, strlen(name));
+			name_thread_row(
+				chrome, row, row & ~(PYTHON_ROWS | STATE_ROWS), name, strlen(name));
 		}
 	}
 	idset_destroy(named);
@@ -482,7 +487,8 @@ static bool place_host_slice(struct chrome *chrome, struct slice *slice)
 	const struct chrome_lane_slice lane = lane_slice(slice, chrome->is_placing);
 	uint32_t number;
 
-	slice->row = timeline_tid(&chrome->timeline, slice->thread);
+	slice->row = slice->kind == SLICE_STATE ? STATE_ROWS + (uint32_t)slice->thread
+						: timeline_tid(&chrome->timeline, slice->thread);
 	slice->row += slice->kind == SLICE_PYTHON ? PYTHON_ROWS : 0;
 	if (chrome->is_placing) {
 		chrome_note_launch(&chrome->events, slice);

@@ -29,6 +29,7 @@ enum slice_kind {
 	SLICE_WAIT, /* CUPTI's synchronization record */
 	/* of the process */
 	SLICE_OVERHEAD,
+	SLICE_STATE, /* of a thread: on a CPU, blocked ... */
 	SLICE_STEP,
 	SLICE_WINDOW,
 	SLICE_COLLECTIVE,
@@ -92,8 +93,8 @@ struct slice {
 	 * and ranges category, name and domain.
 	 */
 	uint64_t begin_ns, end_ns; /* on the time axis; equal for an instant */
-	uint64_t thread;	   /* of the host: the recorder's number; overhead: the tid */
-	uint32_t domain;	   /* of NVTX */
+	uint64_t thread; /* of the host: the recorder's number; overhead, state: the tid */
+	uint32_t domain; /* of NVTX */
 	uint8_t copy_kind;
 	bool is_trace_range;	 /* a step that is also among the operators of an imported trace */
 	bool is_collection;	 /* of Python's garbage */

@@ -20,6 +20,7 @@
 
 #include "report/comm/host_collectives.h"
 #include "report/comm/nccl_names.h"
+#include "report/host/thread_states.h"
 #include "report/model/api.h"
 #include "report/model/activity.h"
 #include "report/model/kernel_class.h"
@@ -436,6 +437,37 @@ static void walk_overheads(const struct slice_walk *walk, const struct batch *b)
 	}
 }
 
+static uint32_t state_name(uint64_t state, uint64_t cpu)
+{
+	char text[32];
+	const char *name = thread_state_name((uint8_t)state);
+
+	if (state == GPROF_THREAD_RUNNING) {
+		snprintf(text, sizeof(text), "CPU %" PRIu64, cpu);
+		name = text;
+	}
+	return string_pool_intern(name, strlen(name));
+}
+
+/* Threads without other events have states, too. */
+static void walk_states(const struct slice_walk *walk, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		struct slice slice;
+
+		if (is_host_left_out(walk, b->col[COL_thread_state_dur][i])) {
+			continue;
+		}
+		slice = host_slice(walk, SLICE_STATE, b->col[COL_thread_state_task][i],
+			b->col[COL_thread_state_begin][i], b->col[COL_thread_state_dur][i]);
+		if (!walk->is_times_only) {
+			slice.name = state_name(
+				b->col[COL_thread_state_state][i], b->col[COL_thread_state_cpu][i]);
+		}
+		emit(walk, &slice);
+	}
+}
+
 /* ---- steps, windows, losses, notices ---- */
 
 void slice_walk_steps(const struct slice_walk *walk)
@@ -568,6 +600,8 @@ static uint32_t times_mask(unsigned int table)
 		return COLS(py_call, begin, dur, thread);
 	case GPROF_TABLE_py_gc:
 		return COLS(py_gc, begin, dur, thread);
+	case GPROF_TABLE_thread_state:
+		return COLS(thread_state, begin, dur, task);
 	case GPROF_TABLE_alloc:
 		return 0;
 	default:
@@ -597,6 +631,8 @@ static uint32_t full_mask(const struct slice_walk *walk, unsigned int table)
 		return walk->sink->sample ? COL_ALL(NR_COL_sample) : 0;
 	case GPROF_TABLE_overhead:
 		return COL_ALL(NR_COL_overhead);
+	case GPROF_TABLE_thread_state:
+		return COL_ALL(NR_COL_thread_state);
 	case GPROF_TABLE_api_launch:
 		return COL_ALL(GPROF_NR_API_COLUMNS) | COLS(api_launch, py_stack);
 	default:
@@ -636,6 +672,9 @@ static void walk_batch(const struct slice_walk *walk, struct slice_flows *flows,
 		break;
 	case GPROF_TABLE_overhead:
 		walk_overheads(walk, batch);
+		break;
+	case GPROF_TABLE_thread_state:
+		walk_states(walk, batch);
 		break;
 	case GPROF_TABLE_api_launch:
 		walk_calls(walk, batch, batch->col[COL_api_launch_py_stack]);

@@ -391,7 +391,8 @@ static bool is_miscounted(unsigned int table)
 {
 	return table == GPROF_TABLE_py_call || table == GPROF_TABLE_py_gc ||
 	       table == GPROF_TABLE_sync || table == GPROF_TABLE_overhead ||
-	       table == GPROF_TABLE_alloc || table == GPROF_TABLE_nccl;
+	       table == GPROF_TABLE_alloc || table == GPROF_TABLE_nccl ||
+	       table == GPROF_TABLE_thread_state;
 }
 
 static bool is_instant(unsigned int table)

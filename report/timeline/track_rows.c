@@ -203,6 +203,18 @@ size_t track_rows_python(struct track_rows *rows, uint64_t thread)
 		mem_text("Python"));
 }
 
+size_t track_rows_states(struct track_rows *rows, uint32_t tid)
+{
+	int64_t found = find_row(rows, TRACK_ROW_STATES, tid, 0);
+	struct buf name = {0};
+
+	if (found >= 0) {
+		return (size_t)found;
+	}
+	buf_printf(&name, "CPU of thread %u", tid);
+	return track_rows_add(rows, TRACK_ROW_STATES, tid, 0, rows->process_track, text_of(&name));
+}
+
 static size_t track_rows_device(struct track_rows *rows, uint32_t device)
 {
 	const struct process *process = rows->timeline->process;

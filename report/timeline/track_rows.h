@@ -14,6 +14,7 @@ enum track_row_kind {
 	TRACK_ROW_THREAD,
 	TRACK_ROW_NVTX,	  /* thread, domain */
 	TRACK_ROW_PYTHON, /* thread */
+	TRACK_ROW_STATES, /* tid */
 	TRACK_ROW_DEVICE, /* device; has no slices */
 	TRACK_ROW_STREAM, /* device, stream */
 	TRACK_ROW_WAITS,  /* device, stream */
@@ -72,6 +73,7 @@ void track_rows_clear(struct track_rows *rows);
 size_t track_rows_thread(struct track_rows *rows, uint64_t thread);
 size_t track_rows_nvtx(struct track_rows *rows, uint64_t thread, uint32_t domain);
 size_t track_rows_python(struct track_rows *rows, uint64_t thread);
+size_t track_rows_states(struct track_rows *rows, uint32_t tid);
 size_t track_rows_stream(
 	struct track_rows *rows, const struct model_place *place, bool is_for_waits);
 /* The group that the counters of a device stand in, or those of the process itself. */

@@ -241,6 +241,8 @@ static size_t row_of(struct tracks *tracks, const struct slice *slice)
 		return track_rows_stream(rows, &slice->place, true);
 	case SLICE_OVERHEAD:
 		return track_rows_other(rows, TRACK_ROW_OVERHEAD, 0, "CUPTI overhead");
+	case SLICE_STATE:
+		return track_rows_states(rows, (uint32_t)slice->thread);
 	case SLICE_STEP:
 		return track_rows_other(rows, TRACK_ROW_STEPS, 0, "steps");
 	case SLICE_WINDOW:

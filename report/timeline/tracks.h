@@ -7,6 +7,7 @@
  *
  *     process PID             steps, record windows, dropped events and notices, overhead
  *       thread TID (name)     operators and calls; in it: NVTX [domain], Python
+ *       CPU of thread TID     when it was on which CPU, blocked ...
  *       counters
  *     GPU n
  *       stream n, stream n (2)  what overlaps gets another track; waits have their own

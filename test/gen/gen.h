@@ -135,6 +135,9 @@ void gen_stacks(struct gen *gen);
 /* Steps without a GPU whose loop waits for a CPU; see gen_cpu_wait.c. */
 void gen_cpu_wait(struct gen *gen);
 
+/* Steps whose context switches are recorded; see gen_sched.c. */
+void gen_sched(struct gen *gen);
+
 /* Steps of a process far from its GPU, that reads from storage; see gen_placement.c. */
 void gen_placement(struct gen *gen);
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The generator of streams for tests.
 
-GEN_OBJ := $(addprefix $(B)/test/gen/,gen.o gen_compile.o gen_compile_samples.o gen_compiled.o gen_counted.o gen_cpu.o gen_cpu_wait.o gen_gc.o gen_gil.o gen_graph.o gen_hostile.o gen_measured.o gen_model.o gen_nccl.o gen_nested.o gen_network.o gen_ops.o gen_os.o gen_placement.o gen_python.o gen_small.o gen_stacks.o gen_hang.o gen_training.o gen_wait.o gen_wild.o) \
+GEN_OBJ := $(addprefix $(B)/test/gen/,gen.o gen_compile.o gen_compile_samples.o gen_compiled.o gen_counted.o gen_cpu.o gen_cpu_wait.o gen_gc.o gen_gil.o gen_graph.o gen_hostile.o gen_measured.o gen_model.o gen_nccl.o gen_nested.o gen_network.o gen_ops.o gen_os.o gen_placement.o gen_python.o gen_sched.o gen_small.o gen_stacks.o gen_hang.o gen_training.o gen_wait.o gen_wild.o) \
 	$(B)/collector/format/block.o $(B)/collector/format/rows_to_columns.o $(B)/collector/format/block_tables.o
 
 $(B)/gen_stream: $(B)/test/gen/gen_stream.o $(GEN_OBJ)

@@ -5,14 +5,15 @@
  * FILE worker: one of a data loader's; FILE hang: a rank that hangs and is killed; FILE python:
  * with Python stacks; FILE cpu, FILE cpu python: with CPU samples; FILE gc, FILE gc rare: with
  * collections of garbage; FILE os: with calls of the C library; FILE cpu-wait: with waits for a
- * CPU; FILE placement: of two NUMA nodes; FILE wait: with a loop that waits; FILE gil: with waits
- * for Python's lock; FILE counted: with calls that are only counted; FILE graph: with a CUDA graph;
- * FILE wrapped: with correlation IDs of more than 32 bits; FILE nested: with driver calls within
- * others; FILE nccl RANK [inside]: one of two ranks; FILE measured [network|early]: one whose waits
- * NCCL measured; FILE network: one with requests to network devices; FILE launched RANK: the same
- * of a launcher's job, each on a host of its own; FILE model EVENTS [RANK WORLD]: a long run of a
- * framework, or of one of its ranks; FILE drift PPM EVENTS: such a run whose GPU has a clock that
- * is that much faster; FILE ticks PPM EVENTS: one where all clocks are that much faster than ticks.
+ * CPU; FILE sched: with context switches; FILE placement: of two NUMA nodes; FILE wait: with a loop
+ * that waits; FILE gil: with waits for Python's lock; FILE counted: with calls that are only
+ * counted; FILE graph: with a CUDA graph; FILE wrapped: with correlation IDs of more than 32 bits;
+ * FILE nested: with driver calls within others; FILE nccl RANK [inside]: one of two ranks; FILE
+ * measured [network|early]: one whose waits NCCL measured; FILE network: one with requests to
+ * network devices; FILE launched RANK: the same of a launcher's job, each on a host of its own;
+ * FILE model EVENTS [RANK WORLD]: a long run of a framework, or of one of its ranks; FILE drift PPM
+ * EVENTS: such a run whose GPU has a clock that is that much faster; FILE ticks PPM EVENTS: one
+ * where all clocks are that much faster than ticks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +59,8 @@ int main(int argc, char **argv)
 		gen_gc(gen, argc > 3);
 	} else if (argc > 2 && !strcmp(argv[2], "cpu-wait")) {
 		gen_cpu_wait(gen);
+	} else if (argc > 2 && !strcmp(argv[2], "sched")) {
+		gen_sched(gen);
 	} else if (argc > 2 && !strcmp(argv[2], "placement")) {
 		gen_placement(gen);
 	} else if (argc > 2 && !strcmp(argv[2], "compiled")) {

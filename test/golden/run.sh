@@ -159,6 +159,14 @@ golden v2/measured_early.views "$report" --view headline,findings,stragglers,bud
 golden v2/measured.sum "$report" "$work/measured.sum"
 golden v2/cpu-wait.views "$report" --view headline,findings,cpu-waits,budget v2/cpu-wait.gprof
 golden v2/cpu-wait.json "$report" --view findings,cpu-waits --format json v2/cpu-wait.gprof
+golden v2/sched.views "$report" --wide --view headline,cpu-waits,off-cpu,findings v2/sched.gprof
+golden v2/sched.json "$report" --view cpu-waits --format json --steps 20-29 v2/sched.gprof
+golden v2/sched.sql "$report" sql --format csv "SELECT cpu, isSchedIn, globalTid & 0xffffff, threadState, count(*), min(start), max(start) FROM SCHED_EVENTS GROUP BY 1, 2, 3, 4" v2/sched.gprof
+golden v2/sched.timeline "$report" timeline -o - v2/sched.gprof
+"$report" export -o "$work/sched.sqlite" v2/sched.gprof >/dev/null 2>&1
+states="SELECT task, name, cpu, state, switches, count(*), sum(dur_ns), min(start_ns), max(start_ns) FROM thread_state GROUP BY 1, 2, 3, 4, 5"
+golden v2/sched.states "$report" sql --format csv "$states" v2/sched.gprof
+golden v2/sched.states "$report" sql --format csv "$states" "$work/sched.sqlite"
 golden v2/placement.views "$report" --wide --view headline,findings,advice,cpu-waits,device,data-loading,utilization v2/placement.gprof
 golden v2/placement.json "$report" --view cpu-waits,device,data-loading --format json v2/placement.gprof
 golden v2/placement.sql "$report" sql --format csv "SELECT cpu, cpu_khz, migrations, major_faults, known FROM thread_cpu UNION ALL SELECT metric, device, value, 0, 0 FROM sample" v2/placement.gprof

@@ -166,7 +166,7 @@ ok cmp "$T/stacks.gprof.calls" "$T/stacks.sqlite.calls"
 ok grep -q 'MPI_P2P_EVENTS' <<<"$("$REPORT" check "$T/new.sqlite")"
 # From the first time that a thread leaves a CPU to the last one.
 "$REPORT" --view cpu-waits --rank 0 --format json "$T/new.sqlite" >"$T/out" 2>"$T/err"
-is "15000 30 null" "$(jq -r '.cpu_waits.rows[] | "\(.cpu_ns) \(.cpu_share_pct | round) \(.wait_ns)"' "$T/out")" "time on CPUs"
+is "18000 29 null" "$(jq -r '.cpu_waits.rows[] | "\(.cpu_ns) \(.cpu_share_pct | round) \(.wait_ns)"' "$T/out")" "time on CPUs"
 for process in 4242 4243; do
 	ok grep -q "new.sqlite, process $process: passed" <<<"$("$REPORT" check "$T/new.sqlite")"
 	ok grep -q "new.sqlite', process $process: 1 name is not valid UTF-8" "$T/report.err"

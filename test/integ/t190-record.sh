@@ -28,7 +28,7 @@ refuses()
 
 # ---- every variable has an option, and it arrives in the target ----
 given="--dir d --run exp7 --config c.env --step none --schedule 4-10 --capture cudaprofiler --timer-only --no-cupti --cupti-path x --driver --calls all --graph graph
---torch steps --python modules,stacks --python-hz 7 --python-filter torch/nn --paddle off --no-nvtx --nccl channels --sample-ms 20 --metrics default,pm --metrics-us 50 --cpu-hz 50 --launch-stacks all --os-min-ns 500 --hang-timeout-s 60
+--torch steps --python modules,stacks --python-hz 7 --python-filter torch/nn --paddle off --no-nvtx --nccl channels --sample-ms 20 --metrics default,pm --metrics-us 50 --cpu-hz 50 --sched on --launch-stacks all --os-min-ns 500 --hang-timeout-s 60
 --batch-size 3 --buffer-mb 9 --cupti-gpu-mb 17 --max-mb 5 --flush-ms 11 --quiet --log info --log-file l.txt"
 # shellcheck disable=SC2086 # words
 "$RECORD" --print-env=docker $given >env.docker

@@ -22,7 +22,7 @@ START_TEST(copies_leave_room_for_threads_without_them)
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
 		uint64_t nr_copies, nr_chains;
 
-		cpu_room_begin(rates[i], true);
+		cpu_room_begin(rates[i], true, false);
 		ck_assert(cpu_room_is_free());
 		nr_copies = take_all(true);
 		ck_assert_int_eq(nr_copies > 0, cpu_room_has_copies());
@@ -44,7 +44,7 @@ END_TEST
 
 START_TEST(buffers_have_room_for_some_records_and_grow_to_a_bound)
 {
-	cpu_room_begin(99, true);
+	cpu_room_begin(99, true, false);
 	for (int i = 0; i < 4; i++) {
 		bool is_main = i & 1, copies_stack = i & 2;
 		uint32_t bytes = cpu_room_first(is_main, copies_stack), nr = 0;

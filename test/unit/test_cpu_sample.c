@@ -12,6 +12,9 @@
 #include "test/unit/unit.h"
 #include "test/unit/written.h"
 
+#define CHAINS ((struct cpu_ring_form){.copies_stack = false})
+#define COPIES ((struct cpu_ring_form){.copies_stack = true})
+
 static struct decode_block *blocks;
 static size_t nr_blocks;
 
@@ -37,7 +40,7 @@ START_TEST(a_sample_has_its_time_and_its_addresses)
 	struct record record = make_record(3);
 	struct cpu_ring_sample sample;
 
-	ck_assert(cpu_ring_decode(&record.header, sizeof(record), false, &sample));
+	ck_assert(cpu_ring_decode(&record.header, sizeof(record), CHAINS, &sample));
 	ck_assert_uint_eq(sample.monotonic_ns, 1234);
 	ck_assert_uint_eq(sample.nr, 3);
 	ck_assert_uint_eq(sample.addresses[2], 13);
@@ -50,19 +53,19 @@ START_TEST(records_that_claim_more_than_they_have_are_none)
 	struct record record = make_record(6);
 	struct cpu_ring_sample sample;
 
-	ck_assert(cpu_ring_decode(&record.header, sizeof(record), false, &sample));
+	ck_assert(cpu_ring_decode(&record.header, sizeof(record), CHAINS, &sample));
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		record.words[1] = wrong[i];
-		ck_assert_msg(
-			!cpu_ring_decode(&record.header, sizeof(record), false, &sample), "%zu", i);
+		ck_assert_msg(!cpu_ring_decode(&record.header, sizeof(record), CHAINS, &sample),
+			"%zu", i);
 	}
 	record.words[1] = 0;
 	for (size_t nr_bytes = 0; nr_bytes < 24; nr_bytes++) {
-		ck_assert(!cpu_ring_decode(&record.header, nr_bytes, false, &sample));
+		ck_assert(!cpu_ring_decode(&record.header, nr_bytes, CHAINS, &sample));
 	}
-	ck_assert(cpu_ring_decode(&record.header, 24, false, &sample));
+	ck_assert(cpu_ring_decode(&record.header, 24, CHAINS, &sample));
 	record.header.type = PERF_RECORD_COMM;
-	ck_assert(!cpu_ring_decode(&record.header, sizeof(record), false, &sample));
+	ck_assert(!cpu_ring_decode(&record.header, sizeof(record), CHAINS, &sample));
 }
 END_TEST
 
@@ -92,23 +95,23 @@ START_TEST(a_sample_with_a_copy_has_registers_and_the_stack)
 	struct cpu_ring_sample sample;
 
 	ck_assert_uint_le(sizeof(record), CPU_RING_RECORD_BYTES);
-	ck_assert(cpu_ring_decode(&record.header, sizeof(record), true, &sample));
+	ck_assert(cpu_ring_decode(&record.header, sizeof(record), COPIES, &sample));
 	ck_assert_uint_eq(sample.monotonic_ns, 1234);
 	ck_assert_uint_eq(sample.copy.pc, 77);
 	ck_assert_uint_eq(sample.copy.registers[FRAME_SP], 88);
 	ck_assert_uint_eq(sample.copy.nr_bytes, 640);
 	ck_assert_uint_eq(sample.copy.bytes[0], 99);
 	for (size_t nr_bytes = 0; nr_bytes < sizeof(record); nr_bytes += 8) {
-		bool is_whole = cpu_ring_decode(&record.header, nr_bytes, true, &sample);
+		bool is_whole = cpu_ring_decode(&record.header, nr_bytes, COPIES, &sample);
 
 		ck_assert(!is_whole);
 	}
 	record.nr_bytes = record.nr_asked + 8;
-	ck_assert(!cpu_ring_decode(&record.header, sizeof(record), true, &sample));
+	ck_assert(!cpu_ring_decode(&record.header, sizeof(record), COPIES, &sample));
 	record.nr_asked = UINT64_MAX;
-	ck_assert(!cpu_ring_decode(&record.header, sizeof(record), true, &sample));
+	ck_assert(!cpu_ring_decode(&record.header, sizeof(record), COPIES, &sample));
 	record.abi = 0; /* no registers follow */
-	ck_assert(cpu_ring_decode(&record.header, sizeof(record), true, &sample));
+	ck_assert(cpu_ring_decode(&record.header, sizeof(record), COPIES, &sample));
 	ck_assert_uint_eq(sample.copy.pc, 0);
 	ck_assert_uint_eq(sample.copy.nr_bytes, 0);
 }
@@ -122,7 +125,7 @@ START_TEST(a_chain_has_the_last_bytes_of_calls)
 	bool is_cut;
 
 	record.words[2] = PERF_CONTEXT_USER;
-	ck_assert(cpu_ring_decode(&record.header, sizeof(record), false, &sample));
+	ck_assert(cpu_ring_decode(&record.header, sizeof(record), CHAINS, &sample));
 	ck_assert_uint_eq(cpu_ring_frames(&sample, addresses, 2, &is_cut), 2);
 	ck_assert_uint_eq(addresses[0], 12);
 	ck_assert_uint_eq(addresses[1], 12);

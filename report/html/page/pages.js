@@ -95,7 +95,7 @@ const pages = other ? other.pages : [
 		topBars(parent, "Top lines of Python by waiting time", "wait_lines", "name", "wait_ns", 20);
 		topBars(parent, "Top functions by self CPU time", "cpu", "name", "self_ns", 20);
 		topBars(parent, "Top files and peers by I/O time", "io", "name", "total_ns", 20);
-	}, ["cpu_lines", "wait_lines", "cpu", "cpu_threads", "cpu_waits", "imports", "compilations", "gc", "gil", "gil_holders", "os_runtime", "io", "locks"]],
+	}, ["cpu_lines", "wait_lines", "cpu", "cpu_threads", "cpu_waits", "off_cpu", "imports", "compilations", "gc", "gil", "gil_holders", "os_runtime", "io", "locks"]],
 	["kernels", "Kernels", (parent) => {
 		ranking(parent, "Kernels", "kernel", "name", [["Total", "total_ns"], ["Average", "avg_ns"]], ["Bars", "Pie"]);
 		countBars(parent, "Tensor core use, by kernel time", "kernel", "tensor_cores");

@@ -549,34 +549,6 @@ static void take_metric(struct nsys_trace *trace, const struct nsys_query *query
 	row->device = device;
 }
 
-/* ---- scheduling ---- */
-
-enum { SCHED_THREAD = 2, SCHED_IS_IN };
-static const char *const sched_columns[] = {"start", "start", "globalTid", "isSchedIn"};
-
-/* Why a thread leaves its CPU is not there, so how long it waits for one is unknown. */
-static void take_sched(struct nsys_trace *trace, const struct nsys_query *query, uint64_t tick)
-{
-	struct nsys_thread *thread =
-		nsys_thread_of(trace, nsys_query_u64(query, SCHED_THREAD, 0), tick);
-	struct gprof_row_thread_cpu *row;
-
-	if (nsys_query_u64(query, SCHED_IS_IN, 0)) {
-		thread->on_cpu_since = tick;
-		return;
-	}
-	if (!thread->on_cpu_since) {
-		return;
-	}
-	thread->cpu_ns += tick - thread->on_cpu_since;
-	thread->on_cpu_since = 0;
-	row = import_out_row(trace->out, GPROF_TABLE_thread_cpu);
-	row->time = tick;
-	row->cpu_ns = thread->cpu_ns;
-	row->wait_ns = GPROF_THREAD_CPU_UNKNOWN;
-	row->thread = thread->id;
-}
-
 const struct nsys_source nsys_host_sources[] = {
 	{.table = "CUPTI_ACTIVITY_KIND_RUNTIME",
 		NSYS_COLUMNS(call_columns),
@@ -617,10 +589,16 @@ const struct nsys_source nsys_host_sources[] = {
 		.take = nsys_samples_take},
 	{.table = "SCHED_EVENTS",
 		.is_of_system = true,
-		NSYS_COLUMNS(sched_columns),
+		NSYS_COLUMNS(nsys_sched_columns),
 		.nr_needed = 4,
 		.key = "globalTid",
-		.take = take_sched},
+		.take = nsys_sched_take},
+	{.table = "GPROF_THREAD_STATES",
+		.is_of_system = true,
+		NSYS_COLUMNS(nsys_own_state_columns),
+		.nr_needed = 5,
+		.key = "globalTid",
+		.take = nsys_sched_take_own},
 	{.table = "GPU_METRICS",
 		NSYS_COLUMNS(metric_columns),
 		.nr_needed = 4,

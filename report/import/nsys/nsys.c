@@ -14,7 +14,8 @@
  *     CUDA_GPU_MEMORY_USAGE_EVENTS                                 memory
  *     COMPOSITE_EVENTS, SAMPLING_CALLCHAINS, CUDA_CALLCHAINS       cpu_sample, native_stack,
  *                                                                  code_file
- *     SCHED_EVENTS                                                 thread_cpu
+ *     SCHED_EVENTS                                                 thread_cpu, thread_state
+ *     GPROF_THREAD_STATES (of gprof)                               thread_state
  *     GPU_METRICS                                                  sample
  *     PROFILER_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD              overhead
  *     TARGET_INFO_*, ThreadNames, PROCESSES, META_DATA_*           device, attribute, thread, info

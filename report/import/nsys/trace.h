@@ -32,6 +32,8 @@ struct nsys_thread {
 	uint64_t seen; /* tick of its first event; UINT64_MAX: none */
 	/* Scheduling events give the tick since which it is on a CPU, 0: on none; and the sum. */
 	uint64_t on_cpu_since, cpu_ns;
+	uint32_t cpu;		/* on which it is, or was last */
+	uint64_t off_cpu_since; /* 0: it is on one, or it was on none before */
 	/* The outermost call that is open; and the last one that has two rows, see host.c. */
 	uint64_t call_end;
 	uint32_t call_correlation, repeated_correlation;
@@ -103,7 +105,8 @@ struct nsys_trace {
 	uint64_t first_tick, last_tick; /* first > last: nothing */
 	uint64_t utc_ns;		/* of the begin of the session; 0: unknown */
 	bool has_rank;
-	const char *problem; /* the first one of reading */
+	enum { NSYS_NOT_ASKED, NSYS_NO, NSYS_YES } own_states; /* see sched.c */
+	const char *problem;				       /* the first one of reading */
 };
 
 /* ---- tables.c ---- */
@@ -183,6 +186,15 @@ struct nsys_call {
 struct nsys_call nsys_call_of(struct nsys_trace *trace, const struct nsys_query *query,
 	unsigned int column, bool is_system);
 void nsys_strings_fini(struct nsys_trace *trace);
+
+/* ---- sched.c: SCHED_EVENTS, and what gprof itself exports of them ---- */
+
+#define NSYS_SCHED_COLUMNS     5
+#define NSYS_OWN_STATE_COLUMNS 7
+extern const char *const nsys_sched_columns[NSYS_SCHED_COLUMNS];
+extern const char *const nsys_own_state_columns[NSYS_OWN_STATE_COLUMNS];
+void nsys_sched_take(struct nsys_trace *trace, const struct nsys_query *query, uint64_t tick);
+void nsys_sched_take_own(struct nsys_trace *trace, const struct nsys_query *query, uint64_t tick);
 
 /* ---- gpu.c, host.c: the tables of events ---- */
 
