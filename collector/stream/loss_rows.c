@@ -18,20 +18,35 @@
 #include "collector/util/loss.h"
 #include "collector/util/notice.h"
 
-static const char *const texts[] = {
-#define L(name, text) text,
-	LOSS_CAUSES(L)
-#undef L
-};
-
 static uint64_t in_tail[LOSS_NR_CAUSES];
 static uint64_t unwritten[LOSS_NR_CAUSES]; /* in rows since collect() */
 static uint64_t nr_again;		   /* events that rows had, and will have again */
 
+/* An array of pointers would have to be relocated as the target starts. */
+static const char *text_of(enum loss_cause cause)
+{
+	switch (cause) {
+#define L(name, text)     \
+	case LOSS_##name: \
+		return text;
+		LOSS_CAUSES(L)
+#undef L
+	default:
+		return "";
+	}
+}
+
+static uint32_t text_id(enum loss_cause cause)
+{
+	const char *text = text_of(cause);
+
+	return dictionary_text(text, strlen(text));
+}
+
 /* Returns how many events are missing: none if the cause keeps the event. */
 static uint64_t missing(enum loss_cause cause, uint64_t count)
 {
-	return strstr(texts[cause], GPROF_LOSS_KEPT) ? 0 : count;
+	return strstr(text_of(cause), GPROF_LOSS_KEPT) ? 0 : count;
 }
 
 static uint64_t add_loss(enum loss_cause cause, uint64_t count)
@@ -42,7 +57,7 @@ static uint64_t add_loss(enum loss_cause cause, uint64_t count)
 	if (!count) {
 		return 0;
 	}
-	id = dictionary_text(texts[cause], strlen(texts[cause]));
+	id = text_id(cause);
 	row = batch_add(GPROF_TABLE_loss);
 	row->tick = clock_raw();
 	row->count = count;
@@ -130,7 +145,7 @@ void loss_begin_tail(void)
 		uint64_t count = loss_take((enum loss_cause)i);
 
 		if (count) {
-			dictionary_text(texts[i], strlen(texts[i]));
+			text_id((enum loss_cause)i);
 			loss_add((enum loss_cause)i, count);
 		}
 	}
