@@ -29,6 +29,9 @@ static const struct table_column columns[] = {
 
 #define PREFIX "GPROF_"
 
+/* Longer lists of values have blanks, for a line to break at. */
+#define MAX_WORD 60u
+
 /* Warns of variables in the environment that gprof does not read, with what was probably meant. */
 static void warn_unknown(void)
 {
@@ -80,8 +83,13 @@ static void print_text(struct buf *out)
 	buf_text(out, "Variables that gprof reads in the target, with their defaults:\n");
 	for (size_t i = 0; i < NR_VARIABLES; i++) {
 		text.nr_bytes = 0;
-		buf_printf(&text, "%s (%s)", variables[i].help, variables[i].allowed);
-		buf_char(&text, '\0');
+		buf_printf(&text, "%s (", variables[i].help);
+		if (strlen(variables[i].allowed) > MAX_WORD) {
+			text_add_choices(&text, variables[i].allowed);
+		} else {
+			buf_text(&text, variables[i].allowed);
+		}
+		buf_add(&text, ")", sizeof(")"));
 		buf_printf(out, "\n%s=%s\n", variables[i].name, variables[i].otherwise);
 		text_wrap(out, text.bytes, "    ", table_line_width(&style));
 	}

@@ -90,6 +90,7 @@ static const struct svg_kind {
 	[CATEGORY_MARK] = {"Dropped events, notice", COLOR_NOTICE, "#fff"},
 	[CATEGORY_COMM] = {"Communication", COLOR_COMMUNICATION, "#000"},
 	[CATEGORY_NCCL_API] = {"NCCL call", COLOR_NCCL_CALL, "#000"},
+	[CATEGORY_STATE] = {"CPU of a thread", COLOR_OTHER, "#fff"},
 	[SVG_PHASE + PHASE_DATALOADER] = {"Data loader", COLOR_LOADER, "#fff"},
 	[SVG_PHASE + PHASE_FORWARD] = {"Forward", COLOR_FORWARD, "#000"},
 	[SVG_PHASE + PHASE_BACKWARD] = {"Backward", COLOR_BACKWARD, "#000"},
@@ -97,7 +98,7 @@ static const struct svg_kind {
 	[SVG_PHASE + PHASE_OTHERS] = {"Other", COLOR_OTHER, "#fff"},
 };
 
-_Static_assert(CATEGORY_NCCL_API + 1 == NR_CATEGORIES, "each category is of a kind");
+_Static_assert(CATEGORY_STATE + 1 == NR_CATEGORIES, "each category is of a kind");
 
 struct svg_timeline {
 	struct svg_slices slices;

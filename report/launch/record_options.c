@@ -55,16 +55,6 @@ static const struct option_line own_options[] = {
 
 /* ---- variables as options ---- */
 
-/* Adds words that | separates, with blanks around it for a line to break at. */
-static void add_spaced(struct buf *out, const char *words)
-{
-	for (; *words; words++) {
-		buf_text(out, *words == '|' ? " " : "");
-		buf_char(out, *words);
-		buf_text(out, *words == '|' ? " " : "");
-	}
-}
-
 static char *make_help(const struct variable *variable)
 {
 	const char *value = variable_value_name(variable);
@@ -79,7 +69,7 @@ static char *make_help(const struct variable *variable)
 		buf_printf(&help, " (%s)", variable->allowed);
 	} else if (value && strcmp(value, "WHAT") == 0) {
 		buf_text(&help, ": ");
-		add_spaced(&help, variable->allowed);
+		text_add_choices(&help, variable->allowed);
 	}
 	if (value && *variable->otherwise) {
 		buf_printf(&help, "; default %s", variable->otherwise);

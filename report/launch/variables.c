@@ -18,6 +18,8 @@
 
 /* The recorder keeps no longer texts. */
 #define MAX_TEXT 1023u
+/* A list of values that is longer stands behind the meaning. */
+#define MAX_USAGE 60u
 
 static struct variable variables[] = {
 #define CONFIG(n, t, v, lo, hi, a, h) \
@@ -83,8 +85,11 @@ const char *variable_value_name(const struct variable *variable)
 	if (strcmp(variable->allowed, "an ID") == 0) {
 		return "ID";
 	}
-	/* Words that stand for themselves; anything else is too long for a usage. */
-	return variable->type == VARIABLE_TEXT ? "WHAT" : variable->allowed;
+	/* Words that stand for themselves; anything else, and many words, are too long for a usage.
+	 */
+	return variable->type == VARIABLE_TEXT || strlen(variable->allowed) > MAX_USAGE
+		       ? "WHAT"
+		       : variable->allowed;
 }
 
 static bool is_number(const struct variable *variable, const char *value)

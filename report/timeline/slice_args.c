@@ -36,6 +36,7 @@ const char *const category_words[NR_CATEGORIES] = {
 	[CATEGORY_MARK] = "mark",
 	[CATEGORY_COMM] = "collective",
 	[CATEGORY_NCCL_API] = "nccl",
+	[CATEGORY_STATE] = "thread_state",
 };
 
 #define ARG_NAME(key, name, json) \

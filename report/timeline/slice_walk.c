@@ -460,6 +460,7 @@ static void walk_states(const struct slice_walk *walk, const struct batch *b)
 		}
 		slice = host_slice(walk, SLICE_STATE, b->col[COL_thread_state_task][i],
 			b->col[COL_thread_state_begin][i], b->col[COL_thread_state_dur][i]);
+		slice.category = CATEGORY_STATE;
 		if (!walk->is_times_only) {
 			slice.name = state_name(
 				b->col[COL_thread_state_state][i], b->col[COL_thread_state_cpu][i]);

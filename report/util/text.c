@@ -227,6 +227,15 @@ void text_wrap(struct buf *out, const char *text, const char *indent, size_t wid
 	buf_text(out, used ? "\n" : "");
 }
 
+void text_add_choices(struct buf *out, const char *words)
+{
+	for (; *words; words++) {
+		buf_text(out, *words == '|' ? " " : "");
+		buf_char(out, *words);
+		buf_text(out, *words == '|' ? " " : "");
+	}
+}
+
 /*
  * The head gets the odd column. The tail starts where the rest is narrow enough, which is found by
  * taking characters away from its front.

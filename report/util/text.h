@@ -44,6 +44,9 @@ size_t text_shown_width(const char *bytes, size_t nr_bytes);
  */
 void text_wrap(struct buf *out, const char *text, const char *indent, size_t width);
 
+/* Adds words that | separates, with blanks around it for a line to break at. */
+void text_add_choices(struct buf *out, const char *words);
+
 /*
  * Works like text_add_shown, but cuts in the middle, because both ends of template names matter. If
  * max_width is below 8, it cuts the end.

@@ -18,7 +18,7 @@ const kinds = [
 	["user_annotation", "Range", "range"], ["cuda_runtime", "API call", "api"], ["cuda_driver", "API call", "api"],
 	["library", "API call", "api"], ["kernel", "Kernel", "kernel"], ["kernel,nccl", "Communication", "communication"], ["collective", "Communication", "communication"],
 	["gpu_memcpy", "Memcpy", "memcpy"], ["gpu_memset", "Memset", "memset"], ["cuda_sync", "Synchronization", "other"],
-	["nccl", "NCCL call", "nccl-call"], ["overhead", "CUPTI overhead", "overhead"], ["mark", "Dropped events, notice", "notice"],
+	["nccl", "NCCL call", "nccl-call"], ["thread_state", "CPU of a thread", "other"], ["overhead", "CUPTI overhead", "overhead"], ["mark", "Dropped events, notice", "notice"],
 	["phase 0", "Data loader", "loader"], ["phase 1", "Forward", "forward"], ["phase 2", "Backward", "backward"], ["phase 3", "Optimizer", "optimizer"],
 ].map(([category, title, color]) => [category, title, colorOf(color)]).concat([other]);
 const kindsByCategory = new Map(kinds.map((kind) => [kind[0], kind]));

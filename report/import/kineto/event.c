@@ -173,6 +173,7 @@ static uint8_t category_of(const char *text, size_t nr_bytes)
 		{"trace", KINETO_TRACE},
 		{"library", KINETO_LIBRARY},
 		{"nccl", KINETO_NCCL},
+		{"thread_state", KINETO_STATE},
 		/* Other devices; those of ROCm have CUDA's. */
 		{"xpu_runtime", KINETO_RUNTIME},
 		{"xpu_driver", KINETO_DRIVER},

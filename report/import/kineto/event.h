@@ -29,6 +29,7 @@ enum kineto_category {
 	KINETO_INSTANT,
 	KINETO_TRACE, /* how long the profiler was on */
 	KINETO_NCCL,  /* calls of NCCL in our own timelines, beside their kernels */
+	KINETO_STATE, /* what threads do on CPUs, in our own timelines */
 	KINETO_FLOW,
 	KINETO_LINK, /* a flow that relates an operator to a GPU activity: see linked.h */
 };
