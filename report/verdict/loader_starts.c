@@ -13,6 +13,8 @@
 
 /* The unit in which the kernel tells when a process began. */
 #define TICK_NS 10000000u
+/* Streams may claim any number of processes between a worker and its loop. */
+#define MAX_BETWEEN 8u
 
 /* A worker process; times are of CLOCK_MONOTONIC. */
 struct worker {
@@ -32,7 +34,7 @@ static bool find_loop(struct process *const *all, size_t nr_all, size_t index,
 {
 	struct process_tree_member member = {.parent = index};
 
-	for (size_t i = 0; i < nr_all; i++) {
+	for (unsigned int i = 0; i <= MAX_BETWEEN; i++) {
 		member = process_tree_find_one(all, nr_all, member.parent);
 		if (member.link == PROCESS_TREE_NONE) {
 			return false;

@@ -17,7 +17,7 @@ struct loader_starts {
 	 * if there is one. Means over all steps, outliers among them, and so is step_ns.
 	 */
 	double ns, least_ns, step_ns;
-	double counted_ns; /* the first of these as a mean over steps that count, in these */
+	double counted_ns; /* of `ns` the part in steps that count, as a mean over these */
 	double usual_ns;   /* of a step */
 };
 
