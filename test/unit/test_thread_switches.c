@@ -2,6 +2,8 @@
 /* Rows of threads from the kernel's records of context switches. */
 #include "collector/sample/thread_switches.h"
 
+#include <stdlib.h>
+
 #include "test/unit/unit.h"
 #include "test/unit/written.h"
 
@@ -42,7 +44,13 @@ static uint64_t value(
 	return decode_value(blocks, nr_blocks, GPROF_TABLE_thread_state, column, row);
 }
 
-/* Times may be off by a few ns: two clocks are joined. */
+/* A time of the stream, whose ticks are those of the counter, or ns where there is none. */
+static uint64_t tick(uint64_t ns)
+{
+	return clock_raw_near(&now, base_ns + ns);
+}
+
+/* Times may be off by a few ticks: two clocks are joined. */
 static void is_near(uint64_t have, uint64_t want)
 {
 	ck_assert_uint_le(have > want ? have - want : want - have, 100);
@@ -52,18 +60,21 @@ static void expect(const struct want *want, size_t nr)
 {
 	size_t nr_blocks;
 	struct decode_block *blocks = written_end(&nr_blocks);
-	uint64_t first;
 
 	ck_assert_uint_eq(decode_rows(blocks, nr_blocks, GPROF_TABLE_thread_state), nr);
-	first = nr ? value(blocks, nr_blocks, "begin", 0) - want[0].begin : 0;
 	for (size_t i = 0; i < nr; i++) {
-		is_near(value(blocks, nr_blocks, "begin", i) - first, want[i].begin);
-		is_near(value(blocks, nr_blocks, "dur", i), want[i].end - want[i].begin);
+		is_near(value(blocks, nr_blocks, "begin", i), tick(want[i].begin));
+		is_near(value(blocks, nr_blocks, "dur", i),
+			tick(want[i].end) - tick(want[i].begin));
 		ck_assert_uint_eq(value(blocks, nr_blocks, "cpu", i), want[i].cpu);
 		ck_assert_uint_eq(value(blocks, nr_blocks, "state", i), want[i].state);
 		ck_assert_uint_eq(value(blocks, nr_blocks, "switches", i), want[i].switches);
 		ck_assert_uint_eq(value(blocks, nr_blocks, "task", i), 77);
 	}
+	for (size_t i = 0; i < nr_blocks; i++) {
+		decode_free(&blocks[i]);
+	}
+	free(blocks);
 }
 
 START_TEST(switches_say_what_a_thread_does_in_between)
