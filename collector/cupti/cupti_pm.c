@@ -41,7 +41,7 @@ static struct pm_state {
 	atomic_bool is_left;	 /* to a client, for good */
 	atomic_uint nr_sessions; /* counted before they begin, so that a client waits for each */
 	uint64_t due_ns;
-	uint32_t told; /* bits of metrics that a notice has named */
+	uint32_t told; /* a bit for each metric that a notice has named */
 	struct {
 		struct pm_session session;
 		bool is_there, is_refused, has_clock;

@@ -18,8 +18,9 @@
 
 /* Samples that one round decodes; about 18 KiB of memory each. */
 #define ROUND_SAMPLES 1024u
-#define NR_ROUNDS     4u /* of one decode, so that the drain thread returns to its other work */
-#define LAST_ROUNDS   64u
+/* One decode has no more rounds, so that the drain thread returns to its other work. */
+#define NR_ROUNDS   4u
+#define LAST_ROUNDS 64u
 /* The buffer into which the GPU writes between two decodes. */
 #define BUFFER_BYTES (64u << 20)
 #define MAX_IMAGE    (64u << 20)
@@ -304,10 +305,10 @@ static void add_values(
 	}
 }
 
-/* What the times of the GPU become times of the stream by. */
+/* Converts times of the GPU to times of the stream. */
 struct clocks {
 	struct clock_anchor anchor;
-	uint64_t monotonic_ns, cupti_ns; /* at one moment */
+	uint64_t monotonic_ns, cupti_ns; /* both clocks were read at the same moment */
 };
 
 static uint32_t take_sample(struct pm_session *s, size_t index, const struct clocks *clocks)
@@ -372,7 +373,8 @@ static uint32_t start_anew(struct pm_session *s)
 	return code ? code : pm_session_start(s);
 }
 
-static uint32_t decode(struct pm_session *s, unsigned int nr_rounds, bool *is_full)
+/* has_more: the rounds were too few for all samples. */
+static uint32_t decode(struct pm_session *s, unsigned int nr_rounds, bool *is_full, bool *has_more)
 {
 	struct pm_decode decode = {
 		.sampler = s->sampler, .image = s->image, .image_bytes = s->image_bytes};
@@ -380,7 +382,7 @@ static uint32_t decode(struct pm_session *s, unsigned int nr_rounds, bool *is_fu
 	struct clock_pair pair;
 	uint32_t code = CUPTI_OK;
 
-	*is_full = false;
+	*is_full = *has_more = false;
 	if (!s->is_started || !share_clock_read_pair(clock_monotonic_ns, cupti_timestamp, &pair)) {
 		return CUPTI_OK;
 	}
@@ -389,7 +391,8 @@ static uint32_t decode(struct pm_session *s, unsigned int nr_rounds, bool *is_fu
 		code = CALL(s, cuptiPmSamplingDecodeData, pm_decode, overflow, &decode);
 		*is_full |= decode.overflow;
 		code = code ? code : take_samples(s, &clocks);
-		if (decode.stop_reason != PM_STOP_DATA_FULL) {
+		*has_more = decode.stop_reason == PM_STOP_DATA_FULL;
+		if (!*has_more) {
 			break;
 		}
 	}
@@ -398,8 +401,8 @@ static uint32_t decode(struct pm_session *s, unsigned int nr_rounds, bool *is_fu
 
 uint32_t pm_session_decode(struct pm_session *s)
 {
-	bool is_full;
-	uint32_t code = decode(s, NR_ROUNDS, &is_full);
+	bool is_full, has_more;
+	uint32_t code = decode(s, NR_ROUNDS, &is_full, &has_more);
 
 	return code || !is_full ? code : start_anew(s);
 }
@@ -410,10 +413,10 @@ uint32_t pm_session_decode(struct pm_session *s)
 uint32_t pm_session_stop(struct pm_session *s)
 {
 	struct pm_sampler stop = {.sampler = s->sampler};
-	bool is_full;
-	uint32_t code = decode(s, LAST_ROUNDS, &is_full);
+	bool is_full, has_more;
+	uint32_t code = decode(s, LAST_ROUNDS, &is_full, &has_more);
 
-	if (is_full && s->times.length_ns) {
+	if ((code || is_full || has_more) && s->times.length_ns) {
 		uint64_t now_ns = cupti_timestamp();
 
 		/* No later sample shows how many are missing. */

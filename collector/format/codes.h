@@ -125,7 +125,7 @@ enum gprof_thread_known {
 	GPROF_THREAD_MIGRATIONS_KNOWN = 2,
 };
 
-/* What a thread does in a row of thread_state. */
+/* The state of a thread in a row of thread_state. */
 enum gprof_thread_state {
 	GPROF_THREAD_RUNNING = 1,  /* on a CPU */
 	GPROF_THREAD_RUNNABLE = 2, /* off the CPU, which it lost while it could still run */
@@ -191,7 +191,7 @@ enum gprof_nccl_channel {
 	GPROF_NCCL_CHANNEL_RECV = 2,
 };
 
-/* What moves the data of a row of nccl_net. */
+/* The network of a row of nccl_net. */
 enum gprof_nccl_net {
 	GPROF_NCCL_NET_IB = 1, /* or RoCE */
 	GPROF_NCCL_NET_SOCKET = 2,

@@ -73,8 +73,8 @@
 	L(STACK_PLACE, "C stack of a call that is not on its thread's own stack, as those of "     \
 		       "coroutines and signal handlers (the event is kept)")                       \
 	L(CPU_THREAD, "thread without CPU samples, which the kernel refused or had no room for")   \
-	L(PM_SAMPLE, "sample of hardware counters that found no room in the GPU's buffer (raise "  \
-		     "GPROF_METRICS_US)")                                                          \
+	L(PM_SAMPLE, "sample of hardware counters that found no room in the GPU's buffer, or was " \
+		     "not decoded (raise GPROF_METRICS_US)")                                       \
 	L(NCCL, "channel or network transfer of NCCL beyond 4,096 of a communicator under way at " \
 		"a time")                                                                          \
 	L(NCCL_REQUEST, "request of NCCL to a network device beyond 4,096 of a communicator "      \
