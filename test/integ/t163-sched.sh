@@ -13,6 +13,12 @@ csv()
 	"$REPORT" sql --format csv "$1" "${2:-$GPROF_DIR}" 2>"$T/report.err" | tail -n +2
 }
 
+# offset: from times of the report to CLOCK_MONOTONIC. An anchor that is older than the first event has time 0.
+offset()
+{
+	csv "SELECT max(monotonic_ns - time_ns) FROM anchor"
+}
+
 # run ARGUMENT...: s_sched with gprof, in a clean folder.
 run()
 {
@@ -20,7 +26,7 @@ run()
 	record "$B/integ/s_sched" "$@"
 	is 0 "$rc" "exit status of s_sched $*"
 	is 2 "$(wc -l <"$T/out")" "workers"
-	offset=$(csv "SELECT monotonic_ns - time_ns FROM anchor LIMIT 1")
+	offset=$(offset)
 }
 
 # lost: how many records found no room.
@@ -44,6 +50,13 @@ is_close()
 	# On a machine that hardly lets gprof read, some are missing, which is counted.
 	[ "$(lost)" = 0 ] || { ok test "$2" -le $(($1 + 3)); return; }
 	awk "BEGIN { d = $1 - $2; d = d < 0 ? -d : d; exit !(d <= 3 + $1 / 1000) }" || mismatch "not as expected: $3: want $1, have $2"
+}
+
+# is_near WANT HAVE UNKNOWN WHAT: the program reads its clock and these one after the other. What a hypervisor took from the
+# CPU is neither of both for the kernel.
+is_near()
+{
+	awk "BEGIN { d = $1 - $2; d = d < 0 ? -d : d; exit !(d < $1 / 10 + ($3 > 0 ? $3 : 0)) }" || mismatch "not as expected: $4: want $1, have $2, $3 are unknown"
 }
 
 run pingpong 3000
@@ -75,12 +88,12 @@ while read -r tid from to voluntary involuntary ran waited; do
 	is_close "$involuntary" "$preempted" "involuntary switches of $tid"
 	[ "$(lost)" = 0 ] && ok test "$preempted" -ge 19
 	[ "$ran" = 0 ] || [ "$(lost)" != 0 ] && continue # no schedstat
-	# Of a few ms of each: the program reads its clock and these one after the other.
-	ok awk "BEGIN { d = ($ran - $running) / $ran; exit !(d < 0.1 && d > -0.1) }"
-	ok awk "BEGIN { d = ($waited - $runnable) / $waited; exit !(d < 0.1 && d > -0.1) }"
+	is_near "$ran" "$running" $((to - from - ran - waited)) "ns on the CPU"
+	is_near "$waited" "$runnable" $((to - from - ran - waited)) "ns without a CPU"
 done <"$T/out"
 summary cpu-waits
-is 2 "$(query '[.cpu_waits.rows[] | select(.preemptions >= 19 and .preempted_ns > .blocked_ns / 1000)] | length')" "preempted threads in cpu-waits"
+workers=$(cut -d ' ' -f 1 "$T/out" | paste -sd '|')
+[ "$(lost)" != 0 ] || is 2 "$(query '[.cpu_waits.rows[] | select((.name | test("\\(('"$workers"')\\)")) and .preemptions >= 19 and .preempted_ns > .blocked_ns / 1000)] | length')" "preempted threads in cpu-waits"
 
 # ---- off ----
 GPROF_SCHED=off run pingpong 100
@@ -92,7 +105,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && setpriv --reuid=65534 
 	GPROF_DIR=$T/open/dump
 	record setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all --inh-caps=-all "$B/integ/s_sched" pingpong 30000
 	is 0 "$rc" "exit status without privileges"
-	offset=$(csv "SELECT monotonic_ns - time_ns FROM anchor LIMIT 1")
+	offset=$(offset)
 	nr_lost=$(lost)
 	while read -r tid from to voluntary involuntary _; do
 		read -r blocked preempted _ <<<"$(counts "$tid" "$from" "$to")"
