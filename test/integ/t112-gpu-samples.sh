@@ -6,11 +6,12 @@ need SIM REPORT JQ
 [[ $B != *san-thread ]] || skip "ThreadSanitizer does not support threads after a fork with threads"
 export GPROF_SAMPLE_MS=50 SIM_DEVICES=16
 
-# run ARGUMENTS...: s_sample for 0.8 s; its child is of no interest here.
+# run ARGUMENTS...: s_sample; its child is of no interest here.
+run_ms=800
 run()
 {
 	rm -rf "$GPROF_DIR"
-	record "$B/integ/s_sample" 800 "$@"
+	record "$B/integ/s_sample" "$run_ms" "$@"
 	is 0 "$rc" "exit status"
 	is "child 3" "$(cat "$T/out")" "output"
 	summary notices
@@ -36,7 +37,12 @@ texts()
 	query "[.notices.rows[] | select(.cause == \"$1\").text] | join(\"; \")"
 }
 
-SIM_NVML=costly run 0
+# A machine so busy that gprof looks at GPUs less than four times in a run gives all runs more time.
+for run_ms in 800 3200 12800; do
+	SIM_NVML=costly run 0
+	looks=$("$REPORT" sql "SELECT count(*) FROM sample s JOIN StringIds n ON n.id = s.metric WHERE n.value = 'gpu_power_mw'" --format csv "$GPROF_DIR" 2>/dev/null | tail -1)
+	[ "$looks" -lt 4 ] || break
+done
 one=$(samples)
 for cause in "no NVML" "NVML refused" MIG MPS; do
 	is 0 "$(notices "$cause")" "notices of $cause"
