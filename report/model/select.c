@@ -653,15 +653,11 @@ void select_drop_all(struct process *const *processes, size_t nr_processes)
 
 /* ---- the selection as a table ---- */
 
-enum column {
-	PID,
-	RANK,
-	STEPS,
-	LIST,
-	DURATION,
-	WORKS,
-	LONE,
-	NR_COLUMNS,
+struct selected_row {
+	uint32_t pid;
+	uint64_t rank, nr_steps; /* all bits set: unknown */
+	struct buf list;
+	uint64_t duration_ns, nr_activities, nr_no_call;
 };
 
 /* A window that is still open lasts to the last event. */
@@ -680,11 +676,15 @@ static uint64_t duration_ns(struct process *process)
 	       (process->last_ns > begin_ns ? process->last_ns - begin_ns : 0);
 }
 
-static void fill(struct process *process, struct table_cell *cells)
+static void add_row(struct table *table, struct process *process)
 {
 	const struct select *select = process->select;
 	uint64_t *numbers = mem_zeroed(process->nr_steps + 1, sizeof(*numbers));
-	struct buf list = {0};
+	struct selected_row row = {.pid = process->pid,
+		.rank = (uint64_t)(process->rank < 0 ? -1 : process->rank),
+		.duration_ns = duration_ns(process),
+		.nr_activities = select->nr_activities,
+		.nr_no_call = select->nr_no_call};
 	size_t nr = 0;
 
 	for (size_t i = 0; i < process->nr_steps; i++) {
@@ -692,32 +692,26 @@ static void fill(struct process *process, struct table_cell *cells)
 			numbers[nr++] = process->steps[i].step;
 		}
 	}
-	numbers_print(numbers, nr, MAX_SPANS, &list);
-	table_set_integer(&cells[PID], process->pid);
-	if (process->rank >= 0) {
-		table_set_integer(&cells[RANK], (uint64_t)process->rank);
-	}
-	if (process->nr_steps) {
-		table_set_integer(&cells[STEPS], nr);
-	}
-	table_set_text(&cells[LIST], list.bytes, list.nr_bytes);
-	table_set_integer(&cells[DURATION], duration_ns(process));
-	table_set_integer(&cells[WORKS], select->nr_activities);
-	table_set_integer(&cells[LONE], select->nr_no_call);
-	buf_fini(&list);
+	numbers_print(numbers, nr, MAX_SPANS, &row.list);
+	row.nr_steps = process->nr_steps ? nr : UINT64_MAX;
+	table_add(table, &row);
+	buf_fini(&row.list);
 	free(numbers);
 }
 
 struct table *select_table(struct process *const *processes, size_t nr_processes)
 {
-	static const struct table_column columns[NR_COLUMNS] = {
-		TABLE_COLUMN("pid", "PID", TABLE_ID),
-		TABLE_COLUMN("rank", "Rank", TABLE_ID),
-		TABLE_COLUMN("steps", "Steps", TABLE_COUNT),
-		TABLE_COLUMN("list", "Step numbers", TABLE_TEXT),
-		TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME),
-		TABLE_COLUMN("gpu_activities", "GPU activities", TABLE_COUNT),
-		TABLE_COLUMN("without_launch", "Without recorded launch", TABLE_COUNT),
+	static const struct table_column columns[] = {
+		TABLE_COLUMN("pid", "PID", TABLE_ID, TABLE_MEMBER(selected_row, pid)),
+		TABLE_COLUMN("rank", "Rank", TABLE_ID, TABLE_MEMBER(selected_row, rank)),
+		TABLE_COLUMN("steps", "Steps", TABLE_COUNT, TABLE_MEMBER(selected_row, nr_steps)),
+		TABLE_COLUMN("list", "Step numbers", TABLE_TEXT, TABLE_BUF(selected_row, list)),
+		TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME,
+			TABLE_MEMBER(selected_row, duration_ns)),
+		TABLE_COLUMN("gpu_activities", "GPU activities", TABLE_COUNT,
+			TABLE_MEMBER(selected_row, nr_activities)),
+		TABLE_COLUMN("without_launch", "Without recorded launch", TABLE_COUNT,
+			TABLE_MEMBER(selected_row, nr_no_call)),
 	};
 	bool is_scattered = false, is_empty = false;
 	struct table *table;
@@ -725,9 +719,10 @@ struct table *select_table(struct process *const *processes, size_t nr_processes
 	if (!nr_processes || !processes[0]->select) {
 		return NULL;
 	}
-	table = table_create("selection", "Selection", columns, NR_COLUMNS);
+	table = table_create(
+		"selection", "Selection", columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < nr_processes; i++) {
-		fill(processes[i], table_add_row(table));
+		add_row(table, processes[i]);
 		is_scattered |= processes[i]->select->spans.nr > 1;
 		is_empty |= processes[i]->select->nr_empty > 0;
 	}

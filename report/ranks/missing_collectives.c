@@ -31,18 +31,6 @@ struct rank {
 	uint32_t finished; /* of the last one with a kernel that ended, 0: none */
 };
 
-enum column {
-	COMMUNICATOR,
-	RANKS,
-	NUMBER,
-	NAME,
-	BYTES,
-	ARRIVED,
-	ABSENT,
-	UNKNOWN,
-	UNFINISHED,
-};
-
 static void on_batch(void *context, struct process *process, const struct batch *batch)
 {
 	struct missing_collectives_view *view = context;
@@ -137,7 +125,14 @@ static uint32_t find_pending(const struct rank *ranks, uint32_t nr_ranks)
 	return least_finished < most ? most : 0;
 }
 
-enum which { WHICH_ARRIVED, WHICH_ABSENT, WHICH_UNKNOWN, WHICH_UNFINISHED };
+enum which { WHICH_ARRIVED, WHICH_ABSENT, WHICH_UNKNOWN, WHICH_UNFINISHED, NR_WHICH };
+
+struct shown_row {
+	const char *communicator, *operation;
+	uint64_t bytes;
+	uint32_t nr_ranks, number;
+	struct buf lists[NR_WHICH];
+};
 
 static bool is_of(const struct rank *rank, uint32_t number, enum which which)
 {
@@ -153,11 +148,10 @@ static bool is_of(const struct rank *rank, uint32_t number, enum which which)
 	}
 }
 
-static void set_list(struct table_cell *cell, const struct rank *ranks, uint32_t nr_ranks,
-	uint32_t number, enum which which)
+static void add_list(const struct rank *ranks, uint32_t nr_ranks, uint32_t number, enum which which,
+	struct buf *out)
 {
 	uint64_t *list = mem_zeroed(nr_ranks, sizeof(*list));
-	struct buf text = {0};
 	size_t nr = 0;
 
 	for (uint32_t i = 0; i < nr_ranks; i++) {
@@ -166,35 +160,35 @@ static void set_list(struct table_cell *cell, const struct rank *ranks, uint32_t
 		}
 	}
 	if (nr) {
-		numbers_print(list, nr, MAX_SPANS, &text);
-		table_set_text(cell, text.bytes, text.nr_bytes);
+		numbers_print(list, nr, MAX_SPANS, out);
 	}
-	buf_fini(&text);
 	free(list);
 }
 
 static void add_row(struct table *table, const struct nccl_op *ops, size_t nr_ops,
 	const struct rank *ranks, uint32_t number)
 {
-	struct table_cell *cells = table_add_row(table);
-	uint32_t nr_ranks = ops->nr_ranks;
 	char key[17];
+	struct shown_row row = {.communicator = key,
+		.bytes = UINT64_MAX,
+		.nr_ranks = ops->nr_ranks,
+		.number = number};
 
 	snprintf(key, sizeof(key), "%016" PRIx64, ops->key);
-	table_set_text(&cells[COMMUNICATOR], key, strlen(key));
-	table_set_integer(&cells[RANKS], nr_ranks);
-	table_set_integer(&cells[NUMBER], number);
 	for (size_t i = 0; i < nr_ops; i++) {
 		if (ops[i].sequence <= number && number <= last_number(&ops[i])) {
-			table_set_string(&cells[NAME], nccl_names_op(ops[i].kind));
-			table_set_integer(&cells[BYTES], ops[i].bytes);
+			row.operation = nccl_names_op(ops[i].kind);
+			row.bytes = ops[i].bytes;
 			break;
 		}
 	}
-	set_list(&cells[ARRIVED], ranks, nr_ranks, number, WHICH_ARRIVED);
-	set_list(&cells[ABSENT], ranks, nr_ranks, number, WHICH_ABSENT);
-	set_list(&cells[UNKNOWN], ranks, nr_ranks, number, WHICH_UNKNOWN);
-	set_list(&cells[UNFINISHED], ranks, nr_ranks, number, WHICH_UNFINISHED);
+	for (enum which which = 0; which < NR_WHICH; which++) {
+		add_list(ranks, row.nr_ranks, number, which, &row.lists[which]);
+	}
+	table_add(table, &row);
+	for (enum which which = 0; which < NR_WHICH; which++) {
+		buf_fini(&row.lists[which]);
+	}
 }
 
 static void add_communicator(const struct missing_collectives_view *view, struct table *table,
@@ -244,17 +238,24 @@ static size_t length_at(const struct nccl_op *ops, size_t nr_ops)
 }
 
 static const struct table_column columns[] = {
-	TABLE_COLUMN("communicator", "Communicator", TABLE_TEXT),
-	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT, .help = "ranks of the communicator"),
+	TABLE_COLUMN(
+		"communicator", "Communicator", TABLE_TEXT, TABLE_MEMBER(shown_row, communicator)),
+	TABLE_COLUMN("ranks", "Ranks", TABLE_COUNT, .help = "ranks of the communicator",
+		TABLE_MEMBER(shown_row, nr_ranks)),
 	TABLE_COLUMN("number", "Number", TABLE_COUNT,
-		.help = "number of the operation in its communicator"),
-	TABLE_COLUMN("name", "Operation", TABLE_TEXT),
-	TABLE_COLUMN("bytes", "Size", TABLE_SIZE),
-	TABLE_COLUMN("arrived", "Called by ranks", TABLE_TEXT, .help = "ranks that called it"),
-	TABLE_COLUMN("absent", "Missing ranks", TABLE_TEXT, .help = "ranks that did not call it"),
-	TABLE_COLUMN("unknown", "Not recorded", TABLE_TEXT, .help = "ranks without a recording"),
+		.help = "number of the operation in its communicator",
+		TABLE_MEMBER(shown_row, number)),
+	TABLE_COLUMN("name", "Operation", TABLE_TEXT, TABLE_MEMBER(shown_row, operation)),
+	TABLE_COLUMN("bytes", "Size", TABLE_SIZE, TABLE_MEMBER(shown_row, bytes)),
+	TABLE_COLUMN("arrived", "Called by ranks", TABLE_TEXT, .help = "ranks that called it",
+		TABLE_BUF(shown_row, lists[WHICH_ARRIVED])),
+	TABLE_COLUMN("absent", "Missing ranks", TABLE_TEXT, .help = "ranks that did not call it",
+		TABLE_BUF(shown_row, lists[WHICH_ABSENT])),
+	TABLE_COLUMN("unknown", "Not recorded", TABLE_TEXT, .help = "ranks without a recording",
+		TABLE_BUF(shown_row, lists[WHICH_UNKNOWN])),
 	TABLE_COLUMN("unfinished", "No end recorded", TABLE_TEXT,
-		.help = "ranks whose operation has no recorded end"),
+		.help = "ranks whose operation has no recorded end",
+		TABLE_BUF(shown_row, lists[WHICH_UNFINISHED])),
 };
 
 static void fill_table(void *state, struct table *table)

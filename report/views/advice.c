@@ -5,6 +5,7 @@
  * the one where it finds most.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,95 +13,114 @@
 #include "report/util/text.h"
 #include "report/verdict/verdict.h"
 
-enum column {
-	VERDICT,
-	CAUSE,
-	RULE,
-	FINDING,
-	REACH,
-	SAVED,
-	SAVED_SHARE,
-	STEP,
-	SHARE,
-	OF,
-	PID,
-	RANK,
-	PROCESSES,
-	SOURCE,
-	THRESHOLD,
-	EVIDENCE,
-	SITES,
-	TRY,
+/* The columns that fill_table shows or hides. */
+enum { VERDICT, RANK = 11 };
+
+/* A finding, or a rule. */
+struct shown_row {
+	const char *verdict, *cause, *rule, *of, *source, *threshold, *remedy;
+	const struct process *process;
+	double reach_ns, saved_ns, saved_pct, step_ns, share_pct;
+	uint64_t nr_processes;
+	struct buf finding, sites;
+	const struct buf *evidence;
 };
 
+static const struct shown_row nothing_known = {.reach_ns = NAN,
+	.saved_ns = NAN,
+	.saved_pct = NAN,
+	.step_ns = NAN,
+	.share_pct = NAN,
+	.nr_processes = UINT64_MAX};
+
+static void advice_set_evidence(const void *member, struct table_cell *cell)
+{
+	const struct buf *evidence = *(const struct buf *const *)member;
+
+	if (evidence) {
+		table_set_text(cell, evidence->bytes, evidence->nr_bytes);
+	}
+}
+
 static const struct table_column columns[] = {
-	TABLE_COLUMN("verdict", "Verdict", TABLE_TEXT, .is_wide_only = true,
+	[VERDICT] = TABLE_COLUMN("verdict", "Verdict", TABLE_TEXT, .is_wide_only = true,
 		.help = "finding, also of the rules that are its evidence; of other rules: no time "
 			"to gain (it applies, but no finding is of its cause), passed, or not "
-			"judged because data is missing"),
-	TABLE_COLUMN("cause", "Cause", TABLE_TEXT, .help = "as in the view findings"),
+			"judged because data is missing",
+		TABLE_MEMBER(shown_row, verdict)),
+	TABLE_COLUMN("cause", "Cause", TABLE_TEXT, .help = "as in the view findings",
+		TABLE_MEMBER(shown_row, cause)),
 	TABLE_COLUMN("rule", "Rule", TABLE_TEXT,
-		.help = "that is evidence of the finding above; none: the finding itself"),
+		.help = "that is evidence of the finding above; none: the finding itself",
+		TABLE_MEMBER(shown_row, rule)),
 	TABLE_COLUMN("finding", "Finding", TABLE_TEXT, .is_wide_only = true,
-		.help = "the cause and what a change saves; of a rule, what it finds"),
+		.help = "the cause and what a change saves; of a rule, what it finds",
+		TABLE_BUF(shown_row, finding)),
 	TABLE_COLUMN("reach_ns", "Costs", TABLE_MEAN_TIME,
 		.help = "parts of the time budget that the cause explains: the most that a change "
-			"can save"),
+			"can save",
+		TABLE_MEMBER(shown_row, reach_ns)),
 	TABLE_COLUMN("saved_ns", "Saved", TABLE_MEAN_TIME,
 		.help = "what a step takes less, by the replay, and at most what the cause costs; "
-			"unknown where the replay cannot say"),
-	TABLE_COLUMN("saved_pct", "Saved %", TABLE_PERCENT, .help = "of the step"),
-	TABLE_COLUMN(
-		"step_ns", "Step", TABLE_MEAN_TIME, .help = "mean; without steps, the recording"),
+			"unknown where the replay cannot say",
+		TABLE_MEMBER(shown_row, saved_ns)),
+	TABLE_COLUMN("saved_pct", "Saved %", TABLE_PERCENT, .help = "of the step",
+		TABLE_MEMBER(shown_row, saved_pct)),
+	TABLE_COLUMN("step_ns", "Step", TABLE_MEAN_TIME,
+		.help = "mean; without steps, the recording", TABLE_MEMBER(shown_row, step_ns)),
 	TABLE_COLUMN("share_pct", "Measured %", TABLE_PERCENT, .is_wide_only = true,
-		.help = "share that the rule compares with its threshold"),
+		.help = "share that the rule compares with its threshold",
+		TABLE_MEMBER(shown_row, share_pct)),
 	TABLE_COLUMN("of", "Measured of", TABLE_TEXT, .is_wide_only = true,
-		.help = "what the measured value is a share of"),
-	TABLE_COLUMN("pid", "PID", TABLE_ID, .is_wide_only = true),
-	TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true),
+		.help = "what the measured value is a share of", TABLE_MEMBER(shown_row, of)),
+	TABLE_COLUMN("pid", "PID", TABLE_ID, .is_wide_only = true, VIEW_PID(shown_row, process)),
+	[RANK] = TABLE_COLUMN(
+		"rank", "Rank", TABLE_ID, .is_wide_only = true, VIEW_RANK(shown_row, process)),
 	TABLE_COLUMN("processes", "Processes", TABLE_COUNT, .is_wide_only = true,
-		.help = "processes that the rule applies to"),
+		.help = "processes that the rule applies to",
+		TABLE_MEMBER(shown_row, nr_processes)),
 	TABLE_COLUMN("source", "Source", TABLE_TEXT, .is_wide_only = true,
-		.help = "tool whose rule it is"),
+		.help = "tool whose rule it is", TABLE_MEMBER(shown_row, source)),
 	TABLE_COLUMN("threshold", "Applies when", TABLE_TEXT, .is_wide_only = true,
-		.help = "condition under which the rule applies"),
+		.help = "condition under which the rule applies",
+		TABLE_MEMBER(shown_row, threshold)),
 	TABLE_COLUMN("evidence", "Evidence", TABLE_TEXT, .is_wide_only = true,
-		.help = "measurements that the rule's verdict follows from"),
+		.help = "measurements that the rule's verdict follows from",
+		TABLE_SET(shown_row, evidence, advice_set_evidence)),
 	TABLE_COLUMN("sites", "Where", TABLE_TEXT, .is_wide_only = true,
 		.help = "operators and Python lines where it happens: of a finding, what of its "
 			"cost is "
-			"theirs, per step as well"),
+			"theirs, per step as well",
+		TABLE_BUF(shown_row, sites)),
 	TABLE_COLUMN("try", "What to try", TABLE_TEXT, .is_wide_only = true,
-		.help = "what to do about it"),
+		.help = "what to do about it", TABLE_MEMBER(shown_row, remedy)),
 };
 
-static void set_buf(struct table_cell *cell, struct buf *text)
+static void add_row(struct table *table, struct shown_row *row)
 {
-	if (text->nr_bytes) {
-		table_set_text(cell, text->bytes, text->nr_bytes);
-	}
-	buf_fini(text);
+	table_add(table, row);
+	buf_fini(&row->finding);
+	buf_fini(&row->sites);
 }
 
 /* ---- findings ---- */
 
-static void fill_finding(const struct verdict *verdict, const struct verdict_finding *finding,
-	struct table_cell *cells)
+static void add_finding_row(
+	const struct verdict *verdict, const struct verdict_finding *finding, struct table *table)
 {
-	struct buf sentence = {0}, places = {0};
+	struct shown_row row = nothing_known;
 
-	table_set_string(&cells[VERDICT], advice_verdict_names[ADVICE_FINDING]);
-	table_set_string(&cells[CAUSE], verdict_cause_names[finding->cause]);
-	verdict_add_sentence(verdict, finding, &sentence);
-	set_buf(&cells[FINDING], &sentence);
-	verdict_add_places(verdict, finding, &places);
-	set_buf(&cells[SITES], &places);
-	table_set_number(&cells[REACH], finding->reach_ns);
-	table_set_number(&cells[STEP], finding->step_ns);
+	row.verdict = advice_verdict_names[ADVICE_FINDING];
+	row.cause = verdict_cause_names[finding->cause];
+	verdict_add_sentence(verdict, finding, &row.finding);
+	verdict_add_places(verdict, finding, &row.sites);
+	row.reach_ns = finding->reach_ns;
+	row.step_ns = finding->step_ns;
 	if (finding->saved_ns >= 0) {
-		table_set_number(&cells[SAVED], finding->saved_ns);
-		table_set_number(&cells[SAVED_SHARE], verdict_share_pct(finding));
+		row.saved_ns = finding->saved_ns;
+		row.saved_pct = verdict_share_pct(finding);
 	}
+	add_row(table, &row);
 }
 
 static void add_finding(
@@ -142,41 +162,39 @@ static void add_problem(const struct advice_result *result, struct buf *out)
 }
 
 /* Shows the rule's evidence, or why it was not judged. */
-static void fill_result(const struct judgement *judgement, struct table_cell *cells)
+static void set_result(const struct judgement *judgement, struct shown_row *row)
 {
 	const struct advice_result *result = &judgement->result;
-	struct buf problem = {0}, sites = {0};
 
-	table_set_text(&cells[EVIDENCE], result->evidence.bytes, result->evidence.nr_bytes);
+	row->evidence = &result->evidence;
 	if (result->verdict != ADVICE_NOT_JUDGED && result->share >= 0 && result->of) {
-		table_set_number(&cells[SHARE], result->share);
-		table_set_string(&cells[OF], result->of);
+		row->share_pct = result->share;
+		row->of = result->of;
 	}
 	if (result->verdict == ADVICE_FINDING) {
-		add_problem(result, &problem);
-		set_buf(&cells[FINDING], &problem);
-		table_set_integer(&cells[PROCESSES], judgement->nr_processes);
+		add_problem(result, &row->finding);
+		row->nr_processes = judgement->nr_processes;
 	}
 	if (result->verdict == ADVICE_FINDING && result->cause < NR_ADVICE_CAUSES) {
 		advice_sites_add_text(&judgement->facts->sites, result->cause, result->mask,
-			judgement->facts->process, NULL, &sites);
-		set_buf(&cells[SITES], &sites);
+			judgement->facts->process, NULL, &row->sites);
 	}
 }
 
-static void fill_rule(const struct judgement *judgement, enum verdict_cause cause,
-	const char *verdict, struct table_cell *cells)
+static void add_rule_row(const struct judgement *judgement, enum verdict_cause cause,
+	const char *verdict, struct table *table)
 {
-	table_set_string(&cells[VERDICT], verdict);
-	if (cause < NR_VERDICT_CAUSES) {
-		table_set_string(&cells[CAUSE], verdict_cause_names[cause]);
-	}
-	table_set_string(&cells[RULE], judgement->rule->name);
-	table_set_string(&cells[SOURCE], judgement->rule->source);
-	table_set_string(&cells[THRESHOLD], judgement->rule->fires);
-	table_set_string(&cells[TRY], judgement->result.remedy);
-	view_fill_process(judgement->facts->process, &cells[PID]);
-	fill_result(judgement, cells);
+	struct shown_row row = nothing_known;
+
+	row.verdict = verdict;
+	row.cause = cause < NR_VERDICT_CAUSES ? verdict_cause_names[cause] : NULL;
+	row.rule = judgement->rule->name;
+	row.source = judgement->rule->source;
+	row.threshold = judgement->rule->fires;
+	row.remedy = judgement->result.remedy;
+	row.process = judgement->facts->process;
+	set_result(judgement, &row);
+	add_row(table, &row);
 }
 
 /* As "[pageable-copies, rank 3]": whose rule it is and of whom, if there are several. */
@@ -217,12 +235,12 @@ static void add_findings(const struct verdict *verdict, const struct judgement *
 	for (size_t i = 0; i < verdict->nr; i++) {
 		const struct verdict_finding *finding = &verdict->findings[i];
 
-		fill_finding(verdict, finding, table_add_row(table));
+		add_finding_row(verdict, finding, table);
 		add_finding(verdict, finding, figure);
 		for (size_t k = 0; k < advice_nr_rules; k++) {
 			if (is_evidence(&judgements[k], finding)) {
-				fill_rule(&judgements[k], finding->cause,
-					advice_verdict_names[ADVICE_FINDING], table_add_row(table));
+				add_rule_row(&judgements[k], finding->cause,
+					advice_verdict_names[ADVICE_FINDING], table);
 				add_evidence(verdict, &judgements[k], figure);
 			}
 		}
@@ -238,10 +256,10 @@ static void add_others(
 		for (size_t k = 0; k < advice_nr_rules; k++) {
 			if (judgements[k].result.verdict == which &&
 				!is_found(verdict, &judgements[k])) {
-				fill_rule(&judgements[k], judgements[k].rule->evidence_of,
+				add_rule_row(&judgements[k], judgements[k].rule->evidence_of,
 					which == ADVICE_FINDING ? "no time to gain"
 								: advice_verdict_names[which],
-					table_add_row(table));
+					table);
 			}
 		}
 	}

@@ -14,7 +14,7 @@
  * nodes of autograd only if they launch. A process without operators has its CUDA calls as events,
  * named by the kernel that they launch; those compute.
  */
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -325,38 +325,42 @@ static void end(void *context, struct process *process, const struct phases *pha
 
 /* ---- the table ---- */
 
-enum column {
-	SECTION,
-	LEVEL,
-	PID,
-	THREAD,
-	CALLS,
-	TOTAL,
-	CPU,
-	CPU_RATIO,
-	GPU,
-	GPU_RATIO,
-	MIN,
-	MAX,
-	AVG,
-	RATIO,
-	NAME,
+/* Times and numbers with all bits set are unknown. */
+struct shown_row {
+	const char *section;
+	const struct process *process; /* of a row of one thread, else NULL */
+	uint64_t nr, total_ns, cpu_ns, gpu_ns, min_ns, max_ns;
+	uint64_t whole_ns; /* of which the total is a share */
+	double avg_ns;
+	uint32_t thread;
+	uint8_t level;
+	struct buf name;
 };
 
-static struct table_cell *add_sum(struct table *table, const char *section, const char *name,
-	uint8_t level, const struct sum *sum, uint64_t whole)
+static void add_shown(struct table *table, struct shown_row *row)
 {
-	struct table_cell *cells = table_add_row(table);
+	table_add(table, row);
+	table_set_level(table, row->level);
+	buf_fini(&row->name);
+}
 
-	table_set_level(table, level);
-	table_set_integer(&cells[LEVEL], level);
-	table_set_string(&cells[SECTION], section);
-	table_set_string(&cells[NAME], name);
-	if (sum) {
-		table_set_integer(&cells[TOTAL], sum->ns);
-		table_set_share(&cells[RATIO], sum->ns, whole);
-	}
-	return cells;
+static void add_sum(struct table *table, const char *section, const char *name, uint8_t level,
+	const struct sum *sum, uint64_t whole_ns)
+{
+	struct shown_row row = {.section = section,
+		.nr = sum->nr,
+		.total_ns = sum->ns,
+		.cpu_ns = UINT64_MAX,
+		.gpu_ns = UINT64_MAX,
+		.min_ns = UINT64_MAX,
+		.max_ns = UINT64_MAX,
+		.whole_ns = whole_ns,
+		.avg_ns = NAN,
+		.thread = UINT32_MAX,
+		.level = level};
+
+	buf_text(&row.name, name);
+	add_shown(table, &row);
 }
 
 /* The time of rows that lie in none: of all threads, or of the one of `row`. */
@@ -383,59 +387,49 @@ static bool has_compute(const struct framework_view *view)
 
 static void add_sums(const struct framework_view *view, struct table *table)
 {
-	struct sum all = {.ns = total_of(view, NULL)}, rest = {0}, copies = {0};
-	const struct sum *compute = has_compute(view) ? &view->compute : NULL;
 	static const char *const names[] = {"GpuMemcpySync", "GpuMemcpyAsync"};
+	const struct sum *copies = view->copies;
+	struct sum all = {UINT64_MAX, total_of(view, NULL)},
+		   both = {copies[0].nr + copies[1].nr, copies[0].ns + copies[1].ns};
+	struct sum compute = {UINT64_MAX, UINT64_MAX}, rest = compute;
 
-	rest.ns = compute && compute->ns < all.ns ? all.ns - compute->ns : 0;
+	if (has_compute(view)) {
+		compute.ns = view->compute.ns;
+		rest.ns = compute.ns < all.ns ? all.ns - compute.ns : 0;
+	}
 	add_sum(table, "overhead", "Total time", 0, &all, all.ns);
-	add_sum(table, "overhead", "Computation time", 1, compute, all.ns);
-	add_sum(table, "overhead", "Framework overhead", 1, compute ? &rest : NULL, all.ns);
-	copies.nr = view->copies[0].nr + view->copies[1].nr;
-	copies.ns = view->copies[0].ns + view->copies[1].ns;
-	table_set_integer(
-		&add_sum(table, "memcpy", "GpuMemcpy", 0, &copies, all.ns)[CALLS], copies.nr);
+	add_sum(table, "overhead", "Computation time", 1, &compute, all.ns);
+	add_sum(table, "overhead", "Framework overhead", 1, &rest, all.ns);
+	add_sum(table, "memcpy", "GpuMemcpy", 0, &both, all.ns);
 	for (unsigned int i = 2; i-- > 0;) {
-		table_set_integer(
-			&add_sum(table, "memcpy", names[i], 1, &view->copies[i], all.ns)[CALLS],
-			view->copies[i].nr);
+		add_sum(table, "memcpy", names[i], 1, &copies[i], all.ns);
 	}
 }
 
-static void fill_name(
-	const struct framework_view *view, const struct event_row *row, struct table_cell *cells)
+static void add_event(const struct framework_view *view, const struct event_row *event,
+	uint64_t whole_ns, uint8_t level, struct table *table)
 {
-	uint32_t thread = row->key.thread ? row->key.thread - 1 : 0;
-	struct buf text = {0};
+	struct shown_row row = {.section = "event",
+		.nr = event->both.nr,
+		.total_ns = event->both.sum,
+		.cpu_ns = event->cpu.nr ? event->cpu.sum : UINT64_MAX,
+		.gpu_ns = event->gpu.nr ? event->gpu.sum : UINT64_MAX,
+		.min_ns = event->both.min,
+		.max_ns = event->both.max,
+		.whole_ns = whole_ns,
+		.avg_ns = min_max_sum_mean(&event->both),
+		.thread = UINT32_MAX,
+		.level = level};
 
-	if (row->key.process) {
-		table_set_integer(
-			&cells[PID], view->rows.input.processes[row->key.process - 1]->pid);
-		table_set_integer(&cells[THREAD], thread);
+	if (event->key.process) {
+		row.process = view->rows.input.processes[event->key.process - 1];
+		row.thread = event->key.thread ? event->key.thread - 1 : 0;
 	}
-	if (row->key.process && !row->key.outer) {
-		buf_printf(&text, "thread%u::", thread);
+	if (event->key.process && !event->key.outer) {
+		buf_printf(&row.name, "thread%u::", row.thread);
 	}
-	event_row_name(row, &text);
-	table_set_text(&cells[NAME], text.bytes ? text.bytes : "", text.nr_bytes);
-	buf_fini(&text);
-}
-
-static void fill(const struct framework_view *view, const struct event_row *row, uint64_t whole,
-	struct table_cell *cells)
-{
-	table_set_string(&cells[SECTION], "event");
-	fill_name(view, row, cells);
-	if (row->cpu.nr) {
-		table_set_integer(&cells[CPU], row->cpu.sum);
-		table_set_share(&cells[CPU_RATIO], row->cpu.sum, row->both.sum);
-	}
-	if (row->gpu.nr) {
-		table_set_integer(&cells[GPU], row->gpu.sum);
-		table_set_share(&cells[GPU_RATIO], row->gpu.sum, row->both.sum);
-	}
-	table_set_number(&cells[AVG], min_max_sum_mean(&row->both));
-	table_set_share(&cells[RATIO], row->both.sum, whole);
+	event_row_name(event, &row.name);
+	add_shown(table, &row);
 }
 
 /* By thread, then by time, falling; those by their place in the step by that, last. */
@@ -454,7 +448,6 @@ static void add_rows(const struct framework_view *view, struct table *table, uin
 {
 	const struct event_row **rows = NULL;
 	size_t nr = 0, capacity = 0;
-	struct table_cell *cells;
 
 	for (uint32_t at = first; at; at = event_tree_row(&view->rows.tree, at)->next) {
 		rows = array_grow(rows, nr, &capacity, sizeof(*rows));
@@ -470,10 +463,7 @@ static void add_rows(const struct framework_view *view, struct table *table, uin
 					  rows[i]->key.process != rows[i - 1]->key.process);
 
 		whole = is_other_thread ? total_of(view, rows[i]) : whole;
-		cells = table_add(table, rows[i]);
-		table_set_level(table, level);
-		table_set_integer(&cells[LEVEL], level);
-		fill(view, rows[i], whole, cells);
+		add_event(view, rows[i], whole, level, table);
 		add_rows(view, table, rows[i]->first, whole, (uint8_t)(level + 1));
 	}
 	free(rows);
@@ -495,29 +485,32 @@ static void add_note(const struct framework_view *view, struct table *table)
 }
 
 static const struct table_column columns[] = {
-	[SECTION] = TABLE_COLUMN("section", "Section", TABLE_TEXT, .is_wide_only = true,
-		.help = "overhead, memcpy or event"),
-	[LEVEL] = TABLE_COLUMN("level", "Level", TABLE_ID, .is_wide_only = true,
-		.help = "depth; the row lies in the last row above with a lower level"),
-	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID, .is_wide_only = true),
-	[THREAD] = TABLE_COLUMN("thread", "Thread", TABLE_ID, .is_wide_only = true),
-	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(event_row, both.nr)),
-	[TOTAL] = TABLE_COLUMN("total_ns", "Total", TABLE_TIME, .help = "CPU time plus GPU time",
-		TABLE_MEMBER(event_row, both.sum)),
-	[CPU] = TABLE_COLUMN("cpu_ns", "CPU time", TABLE_TIME),
-	[CPU_RATIO] = TABLE_COLUMN(
-		"cpu_pct", "CPU %", TABLE_PERCENT, .help = "CPU time, as a share of the total"),
-	[GPU] = TABLE_COLUMN("gpu_ns", "GPU time", TABLE_TIME),
-	[GPU_RATIO] = TABLE_COLUMN(
-		"gpu_pct", "GPU %", TABLE_PERCENT, .help = "GPU time, as a share of the total"),
-	[MIN] = TABLE_COLUMN(
-		"min_ns", "Min", TABLE_TIME, .is_minor = true, TABLE_MEMBER(event_row, both.min)),
-	[MAX] = TABLE_COLUMN(
-		"max_ns", "Max", TABLE_TIME, .is_minor = true, TABLE_MEMBER(event_row, both.max)),
-	[AVG] = TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME),
-	[RATIO] = TABLE_COLUMN("ratio_pct", "Ratio %", TABLE_PERCENT,
-		.help = "total, as a share of the outermost events"),
-	[NAME] = TABLE_COLUMN("name", "Event", TABLE_TEXT),
+	TABLE_COLUMN("section", "Section", TABLE_TEXT, .is_wide_only = true,
+		.help = "overhead, memcpy or event", TABLE_MEMBER(shown_row, section)),
+	TABLE_COLUMN("level", "Level", TABLE_ID, .is_wide_only = true,
+		.help = "depth; the row lies in the last row above with a lower level",
+		TABLE_MEMBER(shown_row, level)),
+	TABLE_COLUMN("pid", "PID", TABLE_ID, .is_wide_only = true, VIEW_PID(shown_row, process)),
+	TABLE_COLUMN("thread", "Thread", TABLE_ID, .is_wide_only = true,
+		TABLE_MEMBER(shown_row, thread)),
+	TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(shown_row, nr)),
+	TABLE_COLUMN("total_ns", "Total", TABLE_TIME, .help = "CPU time plus GPU time",
+		TABLE_MEMBER(shown_row, total_ns)),
+	TABLE_COLUMN("cpu_ns", "CPU time", TABLE_TIME, TABLE_MEMBER(shown_row, cpu_ns)),
+	TABLE_COLUMN("cpu_pct", "CPU %", TABLE_PERCENT, .help = "CPU time, as a share of the total",
+		TABLE_SHARE(shown_row, cpu_ns, total_ns)),
+	TABLE_COLUMN("gpu_ns", "GPU time", TABLE_TIME, TABLE_MEMBER(shown_row, gpu_ns)),
+	TABLE_COLUMN("gpu_pct", "GPU %", TABLE_PERCENT, .help = "GPU time, as a share of the total",
+		TABLE_SHARE(shown_row, gpu_ns, total_ns)),
+	TABLE_COLUMN(
+		"min_ns", "Min", TABLE_TIME, .is_minor = true, TABLE_MEMBER(shown_row, min_ns)),
+	TABLE_COLUMN(
+		"max_ns", "Max", TABLE_TIME, .is_minor = true, TABLE_MEMBER(shown_row, max_ns)),
+	TABLE_COLUMN("avg_ns", "Avg", TABLE_MEAN_TIME, TABLE_MEMBER(shown_row, avg_ns)),
+	TABLE_COLUMN("ratio_pct", "Ratio %", TABLE_PERCENT,
+		.help = "total, as a share of the outermost events",
+		TABLE_SHARE(shown_row, total_ns, whole_ns)),
+	TABLE_COLUMN("name", "Event", TABLE_TEXT, TABLE_BUF(shown_row, name)),
 };
 
 static void fill_table(void *state, struct table *table)

@@ -5,7 +5,6 @@
  * collective ended later.
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,20 +31,6 @@ struct hang_view {
 	size_t nr_rows, capacity;
 	struct nccl_ops ops;
 	uint32_t process_idx;
-};
-
-enum column {
-	PID,
-	RANK,
-	HANG,
-	WHAT,
-	WHERE,
-	NAME,
-	DURATION,
-	NUMBER,
-	BYTES,
-	STATE,
-	CORRELATION,
 };
 
 static void fini(void *state)
@@ -138,81 +123,62 @@ static void end(void *context, struct process *process)
 
 /* ---- the table ---- */
 
-static void set_name(struct table_cell *cell, uint32_t name)
+/* Names are numbers of string_pool.h, 0 none; times and numbers with all bits set are unknown. */
+struct shown_row {
+	const struct process *process;
+	uint64_t duration_ns, number, bytes, correlation;
+	uint32_t hang, name, state;
+	const char *what;
+	struct buf where;
+};
+
+static uint32_t name_of(const char *text)
 {
-	if (name) {
-		table_set_integer(cell, name);
-	}
+	return string_pool_intern(text, strlen(text));
 }
 
-static void set_text(struct table_cell *cell, uint32_t name)
+static void set_began(const struct stall_row *row, struct shown_row *shown)
 {
-	size_t nr_bytes;
-	const char *text = string_pool_text(name, &nr_bytes);
-
-	table_set_text(cell, text, nr_bytes);
+	shown->what = "hang";
+	buf_printf(&shown->where, "after step %" PRIu64, row->step);
+	shown->name = row->text;
+	shown->state = name_of(row->ended ? "resumed" : "not resumed");
 }
 
-static void fill_began(const struct stall_row *row, struct table_cell *cells)
+static void set_thread(const struct stall_row *row, struct shown_row *shown)
 {
-	char where[40];
-
-	snprintf(where, sizeof(where), "after step %" PRIu64, row->step);
-	table_set_string(&cells[WHAT], "hang");
-	table_set_string(&cells[WHERE], where);
-	set_name(&cells[NAME], row->text);
-	table_set_string(&cells[STATE], row->ended ? "resumed" : "not resumed");
-}
-
-static void fill_thread(const struct stall_row *row, struct table_cell *cells)
-{
-	char where[24];
-
+	shown->what = row->is_open ? "in call" : row->name ? "returned from" : "no call";
 	if (row->tid) {
-		snprintf(where, sizeof(where), "thread %" PRIu32, row->tid);
+		buf_printf(&shown->where, "thread %" PRIu32, row->tid);
 	} else {
-		snprintf(where, sizeof(where), "other threads");
+		buf_text(&shown->where, "other threads");
 	}
-	table_set_string(&cells[WHAT], row->is_open ? "in call"
-				       : row->name  ? "returned from"
-						    : "no call");
-	table_set_string(&cells[WHERE], where);
-	set_name(&cells[NAME], row->name);
-	set_text(&cells[STATE], row->text);
+	shown->name = row->name;
+	shown->state = row->text;
 }
 
-static void fill_frame(const struct stall_row *row, struct table_cell *cells)
+static void set_frame(const struct stall_row *row, struct shown_row *shown)
 {
-	char where[24];
-
-	snprintf(where, sizeof(where), "thread %" PRIu32, row->tid);
-	table_set_string(&cells[WHAT], "Python");
-	table_set_string(&cells[WHERE], where);
-	set_name(&cells[NAME],
-		row->name ? py_frame_text(row->text, row->line, row->name) : row->text);
+	shown->what = "Python";
+	buf_printf(&shown->where, "thread %" PRIu32, row->tid);
+	shown->name = row->name ? py_frame_text(row->text, row->line, row->name) : row->text;
 }
 
-static void fill_launched(const struct stall_row *row, struct table_cell *cells)
+static void set_launched(const struct stall_row *row, struct shown_row *shown)
 {
-	char where[32];
-
-	snprintf(where, sizeof(where), "stream 0x%" PRIx64, row->stream);
-	table_set_string(&cells[WHAT], "launched last");
-	table_set_string(&cells[WHERE], where);
-	set_name(&cells[NAME], row->shape ? process_shape_name(row->process, row->shape) : 0);
+	shown->what = "launched last";
+	buf_printf(&shown->where, "stream 0x%" PRIx64, row->stream);
+	shown->name = row->shape ? process_shape_name(row->process, row->shape) : 0;
 }
 
-static void fill_finished(const struct stall_row *row, struct table_cell *cells)
+static void set_finished(const struct stall_row *row, struct shown_row *shown)
 {
 	struct model_place place = process_place(row->process, row->place);
-	char where[64];
 
-	snprintf(where, sizeof(where), "GPU %d, context %d, stream %d", (int)place.device,
+	shown->what = "finished last";
+	buf_printf(&shown->where, "GPU %d, context %d, stream %d", (int)place.device,
 		(int)place.context, (int)place.stream);
-	table_set_string(&cells[WHAT], "finished last");
-	table_set_string(&cells[WHERE], where);
-	set_name(&cells[NAME],
-		row->shape ? process_shape_name(row->process, row->shape) : row->name);
+	shown->name = row->shape ? process_shape_name(row->process, row->shape) : row->name;
 }
 
 static int by_number(const void *a, const void *b)
@@ -258,26 +224,27 @@ static const struct nccl_op *find_op(const struct hang_view *view, const struct 
 		       : NULL;
 }
 
-static void fill_collective(
-	const struct hang_view *view, const struct stall_row *row, struct table_cell *cells)
+static void set_collective(
+	const struct hang_view *view, const struct stall_row *row, struct shown_row *shown)
 {
 	const struct nccl_op *op = find_op(view, row);
 	uint64_t tick_ns = clock_map_time(&row->process->host_clock, row->tick);
-	const char *operation = nccl_names_op(row->nccl_kind);
 	bool has_ended = op && nccl_op_has_time(op);
+	size_t nr_bytes;
+	const char *comm = string_pool_text(nccl_names_comm(row->process, row->comm), &nr_bytes);
 
-	table_set_string(&cells[WHAT], "last collective");
-	set_text(&cells[WHERE], nccl_names_comm(row->process, row->comm));
-	table_set_integer(&cells[NAME], string_pool_intern(operation, strlen(operation)));
-	table_set_integer(&cells[NUMBER], row->sequence);
-	table_set_integer(&cells[BYTES], row->bytes);
-	table_set_string(&cells[STATE], !has_ended		? "no end recorded"
-					: op->end_ns <= tick_ns ? "finished"
-								: "finished later");
+	shown->what = "last collective";
+	buf_add(&shown->where, comm, nr_bytes);
+	shown->name = name_of(nccl_names_op(row->nccl_kind));
+	shown->number = row->sequence;
+	shown->bytes = row->bytes;
+	shown->state = name_of(!has_ended	       ? "no end recorded"
+			       : op->end_ns <= tick_ns ? "finished"
+						       : "finished later");
 }
 
-/* From then to the look; of the hang itself to its end. */
-static void set_duration(const struct stall_row *row, struct table_cell *cell)
+/* Returns the time from then to the look; of the hang itself to its end. */
+static uint64_t duration_of(const struct stall_row *row)
 {
 	struct clock_map *clock = &row->process->host_clock;
 	uint64_t tick = row->ended ? row->ended : row->tick;
@@ -287,40 +254,35 @@ static void set_duration(const struct stall_row *row, struct table_cell *cell)
 				   : clock_map_time(clock, row->since);
 	uint64_t to_ns = clock_map_time(clock, tick);
 
-	if (!is_of_thread || (row->item == GPROF_HANG_THREAD && row->name)) {
-		table_set_integer(cell, to_ns > from_ns ? to_ns - from_ns : 0);
+	if (is_of_thread && (row->item == GPROF_HANG_FRAME || !row->name)) {
+		return UINT64_MAX;
 	}
+	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-static void fill(
-	const struct hang_view *view, const struct stall_row *row, struct table_cell *cells)
+static void set_item(
+	const struct hang_view *view, const struct stall_row *row, struct shown_row *shown)
 {
-	view_fill_process(row->process, &cells[PID]);
-	table_set_integer(&cells[HANG], row->hang);
-	if (row->correlation) {
-		table_set_integer(&cells[CORRELATION], row->correlation);
-	}
-	set_duration(row, &cells[DURATION]);
 	switch (row->item) {
 	case GPROF_HANG_BEGAN:
-		fill_began(row, cells);
+		set_began(row, shown);
 		break;
 	case GPROF_HANG_THREAD:
-		fill_thread(row, cells);
+		set_thread(row, shown);
 		break;
 	case GPROF_HANG_FRAME:
-		fill_frame(row, cells);
+		set_frame(row, shown);
 		break;
 	case GPROF_HANG_LAUNCHED:
-		fill_launched(row, cells);
+		set_launched(row, shown);
 		break;
 	case GPROF_HANG_FINISHED:
-		fill_finished(row, cells);
+		set_finished(row, shown);
 		break;
 	case GPROF_HANG_COLLECTIVE:
-		fill_collective(view, row, cells);
+		set_collective(view, row, shown);
 		break;
-	default: /* of a newer version */
+	default: /* a newer version's */
 		break;
 	}
 }
@@ -332,23 +294,30 @@ static uint8_t level_of(const struct stall_row *row)
 }
 
 static const struct table_column columns[] = {
-	TABLE_COLUMN("pid", "PID", TABLE_ID),
-	TABLE_COLUMN("rank", "Rank", TABLE_ID),
-	TABLE_COLUMN("hang", "Hang", TABLE_ID, .help = "number of the hang in its process"),
-	TABLE_COLUMN("what", "Item", TABLE_TEXT, .help = "what the row describes"),
-	TABLE_COLUMN("where", "Where", TABLE_TEXT, .help = "thread, stream, GPU or communicator"),
-	TABLE_COLUMN(
-		"name", "Name", TABLE_NAME, .help = "call, Python function, kernel or operation"),
+	VIEW_PROCESS_COLUMNS(shown_row, process),
+	TABLE_COLUMN("hang", "Hang", TABLE_ID, .help = "number of the hang in its process",
+		TABLE_MEMBER(shown_row, hang)),
+	TABLE_COLUMN("what", "Item", TABLE_TEXT, .help = "what the row describes",
+		TABLE_MEMBER(shown_row, what)),
+	TABLE_COLUMN("where", "Where", TABLE_TEXT, .help = "thread, stream, GPU or communicator",
+		TABLE_BUF(shown_row, where)),
+	TABLE_COLUMN("name", "Name", TABLE_NAME,
+		.help = "call, Python function, kernel or operation",
+		TABLE_NONZERO(shown_row, name)),
 	TABLE_COLUMN("duration_ns", "Duration", TABLE_TIME,
 		.help = "of a hang, until the process resumed; of other rows, until the watchdog "
-			"looked"),
+			"looked",
+		TABLE_MEMBER(shown_row, duration_ns)),
 	TABLE_COLUMN("number", "Number", TABLE_COUNT,
-		.help = "number of the operation in its communicator"),
-	TABLE_COLUMN("bytes", "Size", TABLE_SIZE),
+		.help = "number of the operation in its communicator",
+		TABLE_MEMBER(shown_row, number)),
+	TABLE_COLUMN("bytes", "Size", TABLE_SIZE, TABLE_MEMBER(shown_row, bytes)),
 	TABLE_COLUMN("state", "State", TABLE_TEXT,
 		.help = "of a hang, whether it is over; of a thread, what the kernel reports; of a "
-			"collective, whether it finished"),
-	TABLE_COLUMN("correlation", "Correlation", TABLE_ID, .is_wide_only = true),
+			"collective, whether it finished",
+		TABLE_MEMBER(shown_row, state)),
+	TABLE_COLUMN("correlation", "Correlation", TABLE_ID, .is_wide_only = true,
+		TABLE_NONZERO(shown_row, correlation)),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -357,8 +326,19 @@ static void fill_table(void *state, struct table *table)
 
 	sort_ops(&view->ops);
 	for (size_t i = 0; i < view->nr_rows; i++) {
-		fill(view, &view->rows[i], table_add_row(table));
-		table_set_level(table, level_of(&view->rows[i]));
+		const struct stall_row *row = &view->rows[i];
+		struct shown_row shown = {.process = row->process,
+			.duration_ns = duration_of(row),
+			.number = UINT64_MAX,
+			.bytes = UINT64_MAX,
+			.correlation = row->correlation,
+			.hang = row->hang,
+			.state = UINT32_MAX};
+
+		set_item(view, row, &shown);
+		table_add(table, &shown);
+		table_set_level(table, level_of(row));
+		buf_fini(&shown.where);
 	}
 }
 

@@ -314,32 +314,33 @@ VIEW(headline, 5) = {
 
 /* ---- the findings as a table ---- */
 
-enum finding_column {
-	FINDING_CAUSE,
-	FINDING_SENTENCE,
-	FINDING_SAVED,
-	FINDING_SHARE,
-	FINDING_REACH,
-	FINDING_STEP,
-	FINDING_PLACES,
+struct finding_row {
+	enum verdict_cause cause;
+	struct buf sentence, places;
+	double saved_ns, share_pct, reach_ns, step_ns;
 };
 
 static const struct table_column finding_columns[] = {
-	[FINDING_CAUSE] = TABLE_COLUMN("cause", "Cause", TABLE_TEXT),
-	[FINDING_SENTENCE] = TABLE_COLUMN(
-		"sentence", "Finding", TABLE_TEXT, .is_sentence = true, .is_below = true),
-	[FINDING_SAVED] = TABLE_COLUMN("saved_ns", "Saved", TABLE_MEAN_TIME,
+	TABLE_COLUMN(
+		"cause", "Cause", TABLE_TEXT, TABLE_NAMED(finding_row, cause, verdict_cause_names)),
+	TABLE_COLUMN("sentence", "Finding", TABLE_TEXT, .is_sentence = true, .is_below = true,
+		TABLE_BUF(finding_row, sentence)),
+	TABLE_COLUMN("saved_ns", "Saved", TABLE_MEAN_TIME,
 		.help = "predicted by the replay, and at most what the cause costs; unknown where "
-			"the replay cannot say"),
-	[FINDING_SHARE] = TABLE_COLUMN("share_pct", "% of step", TABLE_PERCENT,
-		.help = "what is saved, or what the cause costs where that is unknown"),
-	[FINDING_REACH] = TABLE_COLUMN("reach_ns", "Costs", TABLE_MEAN_TIME,
+			"the replay cannot say",
+		TABLE_MEMBER(finding_row, saved_ns)),
+	TABLE_COLUMN("share_pct", "% of step", TABLE_PERCENT,
+		.help = "what is saved, or what the cause costs where that is unknown",
+		TABLE_MEMBER(finding_row, share_pct)),
+	TABLE_COLUMN("reach_ns", "Costs", TABLE_MEAN_TIME,
 		.help = "parts of the time budget that the cause explains: the most that a change "
-			"can save"),
-	[FINDING_STEP] = TABLE_COLUMN(
-		"step_ns", "Step", TABLE_MEAN_TIME, .help = "mean; without steps, the recording"),
-	[FINDING_PLACES] = TABLE_COLUMN("places", "Where", TABLE_TEXT, .is_below = true,
-		.help = "places with most of what the cause costs, per step as well"),
+			"can save",
+		TABLE_MEMBER(finding_row, reach_ns)),
+	TABLE_COLUMN("step_ns", "Step", TABLE_MEAN_TIME,
+		.help = "mean; without steps, the recording", TABLE_MEMBER(finding_row, step_ns)),
+	TABLE_COLUMN("places", "Where", TABLE_TEXT, .is_below = true,
+		.help = "places with most of what the cause costs, per step as well",
+		TABLE_BUF(finding_row, places)),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -349,24 +350,17 @@ static void fill_table(void *state, struct table *table)
 	verdict_find(verdict);
 	for (size_t i = 0; i < verdict->nr; i++) {
 		const struct verdict_finding *finding = &verdict->findings[i];
-		struct table_cell *cells = table_add_row(table);
-		struct buf text = {0};
+		struct finding_row row = {.cause = finding->cause,
+			.saved_ns = finding->saved_ns >= 0 ? finding->saved_ns : NAN,
+			.share_pct = verdict_share_pct(finding),
+			.reach_ns = finding->reach_ns,
+			.step_ns = finding->step_ns};
 
-		table_set_string(&cells[FINDING_CAUSE], verdict_cause_names[finding->cause]);
-		verdict_add_sentence(verdict, finding, &text);
-		table_set_text(&cells[FINDING_SENTENCE], text.bytes, text.nr_bytes);
-		text.nr_bytes = 0;
-		verdict_add_places(verdict, finding, &text);
-		if (text.nr_bytes) {
-			table_set_text(&cells[FINDING_PLACES], text.bytes, text.nr_bytes);
-		}
-		buf_fini(&text);
-		if (finding->saved_ns >= 0) {
-			table_set_number(&cells[FINDING_SAVED], finding->saved_ns);
-		}
-		table_set_number(&cells[FINDING_SHARE], verdict_share_pct(finding));
-		table_set_number(&cells[FINDING_REACH], finding->reach_ns);
-		table_set_number(&cells[FINDING_STEP], finding->step_ns);
+		verdict_add_sentence(verdict, finding, &row.sentence);
+		verdict_add_places(verdict, finding, &row.places);
+		table_add(table, &row);
+		buf_fini(&row.sentence);
+		buf_fini(&row.places);
 	}
 }
 

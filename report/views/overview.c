@@ -331,19 +331,18 @@ static void end_walk(void *context, struct process *process, const struct phases
 
 /* ---- the table ---- */
 
-enum column { NAME, SIDE, PID, DEVICE, CALLS, TOTAL, RATIO };
+struct shown_row {
+	const char *name, *side;
+	const struct process *process; /* of the rows of GPUs, else NULL */
+	uint32_t device;
+	struct overview_sum sum;
+	uint64_t steps_ns;
+};
 
-static struct table_cell *add_row(struct table *table, uint64_t steps_ns, const char *name,
-	const char *side, const struct overview_sum *sum)
+static void add_row(struct table *table, uint64_t steps_ns, const char *name, const char *side,
+	const struct overview_sum *sum)
 {
-	struct table_cell *cells = table_add_row(table);
-
-	table_set_string(&cells[NAME], name);
-	table_set_string(&cells[SIDE], side);
-	table_set_integer(&cells[CALLS], sum->nr);
-	table_set_integer(&cells[TOTAL], sum->ns);
-	table_set_share(&cells[RATIO], sum->ns, steps_ns);
-	return cells;
+	table_add(table, &(struct shown_row){name, side, NULL, UINT32_MAX, *sum, steps_ns});
 }
 
 static const char *host_name(unsigned int row)
@@ -397,15 +396,13 @@ static void add_device_rows(
 {
 	for (size_t i = 0; i < result->nr_devices; i++) {
 		const struct overview_device *row = &result->devices[i];
-		struct table_cell *cells;
 
 		if (row->of != all || row->device == UINT32_MAX) {
 			continue; /* the stream does not say which */
 		}
-		cells = add_row(table, row->steps_ns, "Kernel of one GPU", "GPU", &row->kernels);
+		table_add(table, &(struct shown_row){"Kernel of one GPU", "GPU", row->process,
+					 row->device, row->kernels, row->steps_ns});
 		table_set_level(table, 1);
-		table_set_integer(&cells[PID], row->process->pid);
-		table_set_integer(&cells[DEVICE], row->device);
 	}
 }
 
@@ -437,15 +434,16 @@ static void add_note(
 }
 
 static const struct table_column columns[] = {
-	[NAME] = TABLE_COLUMN("name", "Event type", TABLE_TEXT),
-	[SIDE] = TABLE_COLUMN("side", "On", TABLE_TEXT, .help = "CPU or GPU"),
-	[PID] = TABLE_COLUMN("pid", "PID", TABLE_ID, .is_wide_only = true),
-	[DEVICE] = TABLE_COLUMN("device", "GPU", TABLE_ID, .is_wide_only = true),
-	[CALLS] = TABLE_COLUMN("calls", "Calls", TABLE_COUNT),
-	[TOTAL] = TABLE_COLUMN(
-		"total_ns", "Time", TABLE_TIME, .help = "union of the events of this kind"),
-	[RATIO] = TABLE_COLUMN(
-		"ratio_pct", "% of steps", TABLE_PERCENT, .help = "of the steps that count"),
+	TABLE_COLUMN("name", "Event type", TABLE_TEXT, TABLE_MEMBER(shown_row, name)),
+	TABLE_COLUMN("side", "On", TABLE_TEXT, .help = "CPU or GPU", TABLE_MEMBER(shown_row, side)),
+	TABLE_COLUMN("pid", "PID", TABLE_ID, .is_wide_only = true, VIEW_PID(shown_row, process)),
+	TABLE_COLUMN(
+		"device", "GPU", TABLE_ID, .is_wide_only = true, TABLE_MEMBER(shown_row, device)),
+	TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(shown_row, sum.nr)),
+	TABLE_COLUMN("total_ns", "Time", TABLE_TIME, .help = "union of the events of this kind",
+		TABLE_MEMBER(shown_row, sum.ns)),
+	TABLE_COLUMN("ratio_pct", "% of steps", TABLE_PERCENT, .help = "of the steps that count",
+		TABLE_SHARE(shown_row, sum.ns, steps_ns)),
 };
 
 static void fill_table(void *state, struct table *table)
@@ -453,14 +451,14 @@ static void fill_table(void *state, struct table *table)
 	const struct overview_view *view = state;
 	const struct overview_result *result = &view->result;
 	const struct overview *all = result->loops.nr_processes ? &result->loops : &result->others;
-	struct table_cell *cells;
+	struct overview_sum steps = all->steps;
 
 	if (!all->nr_processes) {
 		return;
 	}
-	cells = add_row(table, all->steps.ns, all->has_steps ? "ProfileStep" : "(whole recording)",
-		"CPU", &all->steps);
-	cells[CALLS].is_known = all->has_steps;
+	steps.nr = all->has_steps ? steps.nr : UINT64_MAX;
+	add_row(table, steps.ns, all->has_steps ? "ProfileStep" : "(whole recording)", "CPU",
+		&steps);
 	add_host(table, all);
 	add_work(table, all);
 	add_device_rows(result, table, all);
