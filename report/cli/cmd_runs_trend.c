@@ -3,6 +3,7 @@
  * The runs of one command, one below the other: the figures of the first screen, and whether the
  * time of a step differs from that of the run before, by the test of `diff`.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,44 +14,53 @@
 #include "report/diff/diff.h"
 #include "report/ops/op_walk.h"
 
+/* All bits set, and NAN, are unknown. */
+struct trend_row {
+	struct cmd_run run;
+	uint64_t nr_steps, peak_bytes;
+	double median_ns, change_pct, mfu_pct, communication_pct;
+	const char *significance;
+};
+
 static const struct table_column columns[] = {
-	TABLE_COLUMN("run", "Run", TABLE_ID, .help = "its number for --run"),
-	TABLE_COLUMN("median_ns", "Median step", TABLE_MEAN_TIME),
+	TABLE_COLUMN("run", "Run", TABLE_ID, .help = "its number for --run",
+		TABLE_MEMBER(trend_row, run.number)),
+	TABLE_COLUMN(
+		"median_ns", "Median step", TABLE_MEAN_TIME, TABLE_MEMBER(trend_row, median_ns)),
 	TABLE_COLUMN("change_pct", "Change %", TABLE_PERCENT,
-		.help = "of the median, from the run before"),
+		.help = "of the median, from the run before", TABLE_MEMBER(trend_row, change_pct)),
 	TABLE_COLUMN("significance", "Significance", TABLE_TEXT,
-		.help = "faster or slower where p < 0.01, else not significant"),
-	TABLE_COLUMN("steps", "Steps", TABLE_COUNT),
-	TABLE_COLUMN("mfu_pct", "MFU %", TABLE_PERCENT),
+		.help = "faster or slower where p < 0.01, else not significant",
+		TABLE_MEMBER(trend_row, significance)),
+	TABLE_COLUMN("steps", "Steps", TABLE_COUNT, TABLE_MEMBER(trend_row, nr_steps)),
+	TABLE_COLUMN("mfu_pct", "MFU %", TABLE_PERCENT, TABLE_MEMBER(trend_row, mfu_pct)),
 	TABLE_COLUMN("exposed_communication_pct", "Exposed communication %", TABLE_PERCENT,
-		.help = "of the steps"),
+		.help = "of the steps", TABLE_MEMBER(trend_row, communication_pct)),
 	TABLE_COLUMN("peak_memory_bytes", "Peak GPU memory", TABLE_SIZE,
 		.help = "of the GPU that has the most: of the framework's allocator, else of "
-			"cudaMalloc"),
-	TABLE_COLUMN("began", "Began", TABLE_TEXT, .help = "in local time"),
+			"cudaMalloc",
+		TABLE_MEMBER(trend_row, peak_bytes)),
+	TABLE_COLUMN("began", "Began", TABLE_TEXT, .help = "in local time",
+		TABLE_SET(trend_row, run, cmd_runs_set_begin)),
 };
 #define NR_COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
-enum { RUN, MEDIAN, CHANGE, SIGNIFICANCE, STEPS, MFU, COMMUNICATION, PEAK, BEGAN };
-
 /* ---- a run ---- */
 
-static void set_figures(struct table_cell *cells, const struct headline_figures *figures)
+static void set_figures(struct trend_row *row, const struct headline_figures *figures)
 {
-	if (figures->has_steps) {
-		table_set_integer(&cells[STEPS], headline_nr_steps(figures));
-		table_set_number(&cells[MEDIAN], figures->median_ns);
-	}
-	if (figures->mfu_pct >= 0) {
-		table_set_number(&cells[MFU], figures->mfu_pct);
-	}
-	if (figures->has_gpu && figures->has_parts && figures->parts_ns) {
-		table_set_share(&cells[COMMUNICATION], (double)budget_communication(figures->parts),
-			(double)figures->parts_ns);
-	}
+	bool has_parts = figures->has_gpu && figures->has_parts;
+
+	row->nr_steps = figures->has_steps ? headline_nr_steps(figures) : UINT64_MAX;
+	row->median_ns = figures->has_steps ? figures->median_ns : NAN;
+	row->mfu_pct = figures->mfu_pct >= 0 ? figures->mfu_pct : NAN;
+	row->communication_pct = has_parts
+					 ? table_share((double)budget_communication(figures->parts),
+						   (double)figures->parts_ns)
+					 : NAN;
 }
 
-static void set_peak(struct table_cell *cell, const void *memory)
+static uint64_t peak_of(const void *memory)
 {
 	uint64_t peaks[NR_MEMORY_PEAKS];
 
@@ -58,34 +68,28 @@ static void set_peak(struct table_cell *cell, const void *memory)
 		peaks[i] = UINT64_MAX;
 	}
 	view_memory_curve.merge.get_facts(memory, peaks);
-	if (peaks[MEMORY_PEAK_ALLOCATED] != UINT64_MAX) {
-		table_set_integer(cell, peaks[MEMORY_PEAK_ALLOCATED]);
-	} else if (peaks[MEMORY_PEAK_CUDA_MALLOC] != UINT64_MAX) {
-		table_set_integer(cell, peaks[MEMORY_PEAK_CUDA_MALLOC]);
-	}
+	return peaks[MEMORY_PEAK_ALLOCATED] != UINT64_MAX ? peaks[MEMORY_PEAK_ALLOCATED]
+							  : peaks[MEMORY_PEAK_CUDA_MALLOC];
 }
 
-/* Returns the cells of its row. */
-static struct table_cell *add_run(struct table *table, const struct cmd_run *run)
+static struct trend_row row_of(const struct cmd_run *run)
 {
 	static const struct view_class *const classes[] = {&view_memory_curve};
 	const struct view_input input = {
 		.processes = run->processes, .nr_processes = run->nr_processes};
-	struct table_cell *cells = table_add_row(table);
+	struct trend_row row = {.run = *run, .change_pct = NAN};
 	struct headline headline = {0};
 	const struct op_walk walk = {&headline_ops, &headline};
 	struct headline_figures figures;
 	void *memory;
 
-	table_set_integer(&cells[RUN], run->number);
-	cmd_runs_set_begin(run, &cells[BEGAN]);
 	view_run_with(&input, classes, 1, &memory, &walk, 1);
 	headline_figures(&headline, &figures);
-	set_figures(cells, &figures);
-	set_peak(&cells[PEAK], memory);
+	set_figures(&row, &figures);
+	row.peak_bytes = peak_of(memory);
 	view_destroy(classes[0], memory);
 	headline_fini(&headline);
-	return cells;
+	return row;
 }
 
 /* ---- beside the one before ---- */
@@ -104,18 +108,18 @@ static const struct diff_row *step_time(const struct diff_rows *rows)
 }
 
 static void set_change(
-	struct table_cell *cells, const struct diff_side *before, const struct diff_side *now)
+	struct trend_row *row, const struct diff_side *before, const struct diff_side *now)
 {
 	struct diff_rows rows = diff_rows_make(before, now, DIFF_STEP);
-	const struct diff_row *row = step_time(&rows);
+	const struct diff_row *step = step_time(&rows);
 
-	if (row && row->median_a > 0) {
-		bool is_significant = strcmp(diff_row_significance(row), "significant") == 0;
+	if (step && step->median_a > 0) {
+		bool is_significant = strcmp(diff_row_significance(step), "significant") == 0;
 
-		table_set_number(&cells[CHANGE], 100 * (row->median_b / row->median_a - 1));
-		table_set_string(&cells[SIGNIFICANCE], !is_significant ? diff_row_significance(row)
-						       : row->median_b > row->median_a ? "slower"
-										       : "faster");
+		row->change_pct = 100 * (step->median_b / step->median_a - 1);
+		row->significance = !is_significant		      ? diff_row_significance(step)
+				    : step->median_b > step->median_a ? "slower"
+								      : "faster";
 	}
 	free(rows.rows);
 }
@@ -172,18 +176,19 @@ struct table *cmd_runs_trend(const struct cmd_runs *runs, size_t top)
 	}
 	for (size_t i = 0; i < runs->nr; i++) {
 		const struct cmd_run *run = &runs->runs[i];
-		struct table_cell *cells;
+		struct trend_row row;
 		struct beside now;
 
 		if (strcmp(command_of(run), command) != 0 || (nr_left-- > top && top)) {
 			continue;
 		}
 		cmd_runs_prepare(run);
-		cells = add_run(table, run);
+		row = row_of(run);
 		now = beside_of(run);
 		if (before.has_steps && now.has_steps) {
-			set_change(cells, &before.side, &now.side);
+			set_change(&row, &before.side, &now.side);
 		}
+		table_add(table, &row);
 		forget(&before);
 		before = now;
 	}
