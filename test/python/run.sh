@@ -319,22 +319,24 @@ workers()
 	sort "$T/who" | diff - "$T/have" && [ "$(wc -l <"$T/have")" -gt 20 ]
 }
 
-# tries COMMAND...: on a busy machine many samples have no frames, mostly those of short functions; then there is another try.
-tries() { "$@" >/dev/null || "$@" >/dev/null || "$@"; }
+# tries COMMAND...: on a busy machine many samples have no frames, mostly those of short functions; then there is another try, of
+# twice the CPU time.
+try_s=1
+tries() { try_s=1 "$@" >/dev/null || try_s=2 "$@" >/dev/null || try_s=4 "$@"; }
 
 # CPU samples have the lines in their known shares, also of code that the line calls; a program sees nothing of us.
 samples()
 {
 	"$python" test/python/samples.py 0.1 >"$T/plain" 2>&1
-	GPROF_CPU_HZ=99 within "$python" test/python/samples.py 1 >"$T/out" 2>&1
+	GPROF_CPU_HZ=99 within "$python" test/python/samples.py "$try_s" >"$T/out" 2>&1
 	diff "$T/plain" "$T/out" && have_shares
 }
 
-# samples_of SECONDS COMMAND...: in a program that calls CUDA.
+# samples_of COMMAND...: in a program that calls CUDA.
 samples_of()
 {
 	rm -rf "$T/dump"
-	GPROF_DIR=$T/dump "${@:2}" "$python" test/python/samples.py "$1" gpu >"$T/out" 2>&1 && diff "$T/plain" "$T/out"
+	GPROF_DIR=$T/dump "$@" "$python" test/python/samples.py "$try_s" gpu >"$T/out" 2>&1 && diff "$T/plain" "$T/out"
 }
 
 # Where nobody asks for them nothing gets into the interpreter: its frames are read from outside. The same with a file's
@@ -342,25 +344,25 @@ samples_of()
 samples_from_outside()
 {
 	echo GPROF_CPU_HZ=99 >"$T/file"
-	! is_first || { samples_of 1 env LD_PRELOAD="$lib" && have_shares; } || return 1
-	samples_of 1 env LD_PRELOAD="$lib" GPROF_CONFIG="$T/file" && have_shares || return 1
+	! is_first || { samples_of env LD_PRELOAD="$lib" && have_shares; } || return 1
+	samples_of env LD_PRELOAD="$lib" GPROF_CONFIG="$T/file" && have_shares || return 1
 	within "$python" test/python/samples.py 0.1 # uses no GPU, so it is not recorded
 	[ ! -e "$T/dump" ]
 }
 
-# are_refused SECONDS VARIABLE...
+# are_refused VARIABLE...
 are_refused()
 {
-	samples_of "$1" "$python" test/python/no_perf.py env LD_PRELOAD="$lib" "${@:2}" && has_shares &&
+	samples_of "$python" test/python/no_perf.py env LD_PRELOAD="$lib" "$@" && has_shares &&
 		grep '"cause": "CPU samples refused"' "$T/notices.json" >/dev/null
 }
 
 # Where the kernel refuses samples, gprof looks at Python's threads itself, by default and where samples are asked for.
 samples_refused()
 {
-	! is_first || { are_refused 1 && are_refused 1 GPROF_CPU_HZ=99; } || return 1
+	! is_first || { are_refused && are_refused GPROF_CPU_HZ=99; } || return 1
 	echo GPROF_CPU_HZ=99 >"$T/file"
-	are_refused 1 GPROF_CONFIG="$T/file"
+	are_refused GPROF_CONFIG="$T/file"
 }
 
 # What the main thread waits for, by default: each function as long as it measures itself, but for time in which it is ready to
