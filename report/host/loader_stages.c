@@ -40,6 +40,10 @@ struct line {
 	UT_hash_handle hh;
 };
 
+struct share {
+	uint64_t nr, nr_all;
+};
+
 struct loader_stages_view {
 	struct view_input input;
 	struct alike_samples samples; /* the current process has these */
@@ -48,7 +52,9 @@ struct loader_stages_view {
 	int64_t worker; /* the number of the worker that is being read; -1: none */
 	uint64_t first_ready_ns, last_ready_ns; /* its thread waited for a CPU so long by then */
 	bool has_ready;
-	uint64_t nr_workers, ns, nr_unread;
+	uint64_t nr_workers, ns;
+	uint64_t nr_unread;    /* samples of workers without their Python frames */
+	struct share left_out; /* such samples of loops that load themselves, of all with Python */
 };
 
 static const struct scan_want wants[] = {
@@ -133,10 +139,22 @@ static struct row *add(struct loader_stages_view *view, struct process *process,
 	return row;
 }
 
+/* The loop runs its own code, too: without frames a sample may be of either. */
+static void count_left_out(struct loader_stages_view *view)
+{
+	for (const struct alike *alike = view->samples.running; alike; alike = alike->hh.next) {
+		uint64_t stack = mixed_stack_id(0, alike->key.py_stack);
+
+		view->left_out.nr += mixed_stack_lacks_python(stack) ? alike->nr : 0;
+		view->left_out.nr_all += stack ? alike->nr : 0;
+	}
+}
+
 static void end(void *context, struct process *process)
 {
 	struct loader_stages_view *view = context;
 	bool is_worker = view->worker >= 0;
+	uint64_t ns_before = view->ns;
 	enum loader_stage stage;
 
 	for (const struct alike *alike = view->samples.running; alike; alike = alike->hh.next) {
@@ -150,6 +168,9 @@ static void end(void *context, struct process *process)
 		if (stage != LOADER_STAGE_NONE) {
 			add(view, process, stage, alike)->wait_ns += alike->ns;
 		}
+	}
+	if (!is_worker && view->ns > ns_before) {
+		count_left_out(view);
 	}
 	alike_samples_fini(&view->samples);
 	if (is_worker && view->has_ready && view->last_ready_ns > view->first_ready_ns) {
@@ -218,6 +239,13 @@ static void add_notes(struct table *table, const struct loader_stages_view *view
 			"The Python frames of %" PRIu64 " sample%s could not be read, which count "
 			"as \"other\".",
 			view->nr_unread, view->nr_unread == 1 ? "" : "s");
+	}
+	if (view->left_out.nr) {
+		table_note(table,
+			"%" PRIu64 " of %" PRIu64 " CPU samples of Python in the loop's process "
+			"are left out: their Python frames could not be read, and some may be the "
+			"loader's.",
+			view->left_out.nr, view->left_out.nr_all);
 	}
 }
 

@@ -25,6 +25,8 @@ stages()
 	read -r decode own collate wait < <(cat "$T"/took/* | awk '{ for (i = 1; i <= 4; i++) sum[i] += $i / 1e6 }
 		END { printf "%.0f %.0f %.0f %.0f\n", sum[1], sum[2], sum[3], sum[4] }')
 	missed=$(ms other cpu_ns)
+	[ "$1" != 0 ] || missed=$(query '.loader_stages.note | capture("(?<nr>\\d+) of \\d+ CPU samples of Python in the loop").nr // 0 | tonumber * 10.1 | round')
+	missed=${missed:-0}
 	near "decode with $1 workers" "$(ms decode cpu_ns)" "$decode" "$missed"
 	near "own code with $1 workers" "$(ms "own code" cpu_ns)" "$own" "$missed"
 	near "collate with $1 workers" "$(ms collate cpu_ns)" "$collate" "$missed"

@@ -3,6 +3,7 @@
  * clocks. */
 #include "report/budget/loader_stage.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "test/unit/report_made.h"
@@ -189,6 +190,19 @@ static void add_samples(struct gen *gen)
 	add_waits(gen);
 }
 
+static void add_samples_that_lack_frames(struct gen *gen)
+{
+	add_samples(gen);
+	for (size_t i = 0; i < 3; i++) {
+		struct gprof_row_cpu_sample *row = gen_row(gen, GPROF_TABLE_cpu_sample);
+
+		row->time = (500 + 10 * i) * MS;
+		row->ns = 10 * MS;
+		row->task = GEN_PID;
+		row->py_stack = i ? GPROF_PY_STACK_NOT_READ : 0; /* the first ran no Python */
+	}
+}
+
 static uint64_t count_stages(enum loader_stage stage, bool is_worker, bool of_waits)
 {
 	uint64_t nr = 0;
@@ -240,5 +254,26 @@ START_TEST(a_loop_that_loads_itself_has_the_loaders_part_alone)
 }
 END_TEST
 
+static void has_note(bool is_worker, const char *note)
+{
+	struct process *process = process_with(add_samples_that_lack_frames, is_worker);
+	struct table *table = tables_make(&view_loader_stages, &process, 1, false);
+
+	ck_assert_msg(strstr(table->note, note) != NULL, "%s", table->note);
+	table_destroy(table);
+	process_destroy(process);
+}
+
+START_TEST(samples_without_frames_are_told)
+{
+	char note[96];
+
+	snprintf(note, sizeof(note), "2 of %zu CPU samples of Python in the loop's process",
+		NR_STACKS + 2);
+	has_note(false, note);
+	has_note(true, "The Python frames of 2 samples could not be read");
+}
+END_TEST
+
 UNIT_SUITE("report/loader_stage", stacks_tell_stages, times_of_workers_add_up,
-	a_loop_that_loads_itself_has_the_loaders_part_alone)
+	a_loop_that_loads_itself_has_the_loaders_part_alone, samples_without_frames_are_told)
