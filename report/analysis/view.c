@@ -159,7 +159,8 @@ static void add_gatherers(struct gatherers *all, const struct view_class *class,
 	if (op_view_is_set(&class->ops)) {
 		all->walks[all->nr_walks++] = (struct op_walk){&class->ops, state};
 	}
-	for (unsigned int k = 0; k < VIEW_MAX_PARTS && class->parts[k].ops; k++) {
+	for (unsigned int k = 0;
+		k < VIEW_MAX_PARTS && (class->parts[k].ops || class->parts[k].scan); k++) {
 		const struct view_part *part = &class->parts[k];
 		void *member = (char *)state + part->offset;
 		bool is_brief = part->brief_ops && input_of(class, state)->is_brief;
@@ -167,8 +168,10 @@ static void add_gatherers(struct gatherers *all, const struct view_class *class,
 		if (part->scan && (!part->needs_scan || part->needs_scan(member))) {
 			all->scans[all->nr_scans++] = (struct scan){part->scan, member};
 		}
-		all->walks[all->nr_walks++] =
-			(struct op_walk){is_brief ? part->brief_ops : part->ops, member};
+		if (part->ops) {
+			all->walks[all->nr_walks++] =
+				(struct op_walk){is_brief ? part->brief_ops : part->ops, member};
+		}
 	}
 }
 

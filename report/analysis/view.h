@@ -123,10 +123,11 @@ struct view_merge {
 #define VIEW_MAX_PARTS 4u
 struct view_part {
 	const struct scan_view *scan;	 /* NULL: nothing */
-	const struct op_view *ops;	 /* NULL: there is no such member */
+	const struct op_view *ops;	 /* NULL: nothing; both NULL: there is no such member */
 	size_t offset;			 /* of the member, which is their context */
 	const struct op_view *brief_ops; /* instead of ops, where the view is_brief; or NULL */
 	bool (*needs_scan)(const void *member); /* asked before the scan; NULL: always */
+	bool is_scan_rare; /* few streams have what it scans: it does not count for balance */
 };
 
 /* The subject of a view, for lists of views, in their order there. */
@@ -305,7 +306,8 @@ extern const struct view_class view_operator, view_model, view_user_ranges, view
 	view_python, view_gc, view_gil, view_module, view_os_runtime, view_wait_lines, view_imports,
 	view_compilations;
 extern const struct view_class view_operator_types, view_single_operators, view_step_stats,
-	view_utilization_time, view_utilization_kernels, view_data_loading_steps, view_advice;
+	view_utilization_time, view_utilization_kernels, view_utilization_operators,
+	view_utilization_phases, view_utilization_steps, view_data_loading_steps, view_advice;
 extern const struct view_class view_gpu_trace, view_api_trace;
 extern const struct view_class view_time_breakdown, view_distributed, view_stragglers,
 	view_pipeline, view_moe_balance, view_collectives, view_communication, view_hang,

@@ -12,9 +12,11 @@
 
 #include "report/gpu/utilization.h"
 #include "report/util/buf.h"
+#include "report/util/sort.h"
 
 #define WAITING_MAX (1u << 20)
 #define MAX_DEVICES 256u
+#define KEPT_MAX    (1u << 21)
 
 struct sample {
 	uint64_t begin, end;
@@ -22,8 +24,14 @@ struct sample {
 };
 
 struct waiting_kernel {
-	uint64_t begin, end;
-	uint32_t row;
+	uint64_t begin, end, correlation;
+	uint32_t row, place;
+};
+
+struct kept_kernel {
+	uint64_t begin, correlation;
+	uint32_t place;
+	struct counter_samples samples;
 };
 
 struct counter_device {
@@ -69,34 +77,69 @@ static struct counter_device *find_device(struct kernel_counters *counters, uint
 
 /* ---- kernels meet samples ---- */
 
-static void add_sample(struct kernel_counters_row *row, const struct sample *sample)
+static void add_sample(struct counter_samples *samples, const struct sample *sample)
 {
 	double ns = (double)(sample->end - sample->begin);
 
-	row->nr_samples++;
-	row->sampled_ns += sample->end - sample->begin;
+	samples->nr++;
+	samples->ns += sample->end - sample->begin;
 	for (int i = 0; i < NR_COUNTERS; i++) {
 		if (!isnan(sample->values[i])) {
-			row->sums[i] += (double)sample->values[i] * ns;
-			row->weights[i] += ns;
+			samples->sums[i] += (double)sample->values[i] * ns;
+			samples->weights[i] += ns;
 		}
 	}
+}
+
+void counted_kernels_add(
+	struct counted_kernels *kernels, uint64_t ns, const struct counter_samples *samples)
+{
+	kernels->nr++;
+	kernels->ns += ns;
+	if (!samples) {
+		return;
+	}
+	kernels->nr_sampled++;
+	kernels->samples.nr += samples->nr;
+	kernels->samples.ns += samples->ns;
+	for (int i = 0; i < NR_COUNTERS; i++) {
+		kernels->samples.sums[i] += samples->sums[i];
+		kernels->samples.weights[i] += samples->weights[i];
+	}
+}
+
+static void keep_kernel(struct kernel_counters *counters, const struct waiting_kernel *kernel,
+	const struct counter_samples *samples)
+{
+	struct kept_kernels *kept = &counters->kept[counters->nr_kept - 1];
+
+	if (kept->nr == KEPT_MAX) {
+		kept->nr_dropped++;
+		return;
+	}
+	kept->items = array_grow(kept->items, kept->nr, &kept->capacity, sizeof(*kept->items));
+	kept->items[kept->nr++] =
+		(struct kept_kernel){kernel->begin, kernel->correlation, kernel->place, *samples};
 }
 
 static void settle_kernel(struct kernel_counters *counters, struct counter_device *device)
 {
 	const struct waiting_kernel *kernel = &device->kernels[device->first_kernel++];
-	struct kernel_counters_row *row = &counters->rows[kernel->row];
-	uint64_t nr_before = row->nr_samples;
+	struct counter_samples samples = {0};
 
 	while (device->first < device->nr && device->samples[device->first].begin < kernel->begin) {
 		device->first++;
 	}
 	for (size_t i = device->first; i < device->nr && device->samples[i].end <= kernel->end;
 		i++) {
-		add_sample(row, &device->samples[i]);
+		add_sample(&samples, &device->samples[i]);
 	}
-	row->nr_sampled += row->nr_samples > nr_before;
+	counted_kernels_add(&counters->rows[kernel->row].kernels, kernel->end - kernel->begin,
+		samples.nr ? &samples : NULL);
+	counters->has_sampled |= samples.nr > 0;
+	if (samples.nr && counters->keeps_kernels) {
+		keep_kernel(counters, kernel, &samples);
+	}
 }
 
 static void settle(struct kernel_counters *counters, struct counter_device *device, bool is_last)
@@ -149,8 +192,10 @@ static void take_value(
 	sample->values[counter] = value;
 }
 
-void kernel_counters_take_samples(struct kernel_counters *counters, const struct batch *b)
+static void take_samples(void *context, struct process *process, const struct batch *b)
 {
+	struct kernel_counters *counters = context;
+
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint64_t metric = b->col[COL_sample_metric][i];
 		uint64_t number = b->col[COL_sample_device][i];
@@ -164,8 +209,7 @@ void kernel_counters_take_samples(struct kernel_counters *counters, const struct
 			counters->nr_samples++;
 		} else if (counter >= 0) {
 			take_value(find_device(counters, number),
-				clock_map_time(
-					&counters->process->host_clock, b->col[COL_sample_time][i]),
+				clock_map_time(&process->host_clock, b->col[COL_sample_time][i]),
 				(unsigned int)counter,
 				(float)((double)b->col[COL_sample_value][i] *
 					usage_metrics[metric].factor));
@@ -192,8 +236,9 @@ static uint32_t find_row(struct kernel_counters *counters, uint32_t name)
 	return row;
 }
 
-void kernel_counters_take(struct kernel_counters *counters, const struct gpu_activity *work)
+static void take_activity(void *context, const struct gpu_activity *work)
 {
+	struct kernel_counters *counters = context;
 	struct counter_device *device;
 	uint32_t row;
 
@@ -201,16 +246,15 @@ void kernel_counters_take(struct kernel_counters *counters, const struct gpu_act
 		return;
 	}
 	row = find_row(counters, work->name);
-	counters->rows[row].nr_kernels++;
-	counters->rows[row].kernel_ns += work->end - work->begin;
 	if (work->device >= MAX_DEVICES) {
+		counted_kernels_add(&counters->rows[row].kernels, work->end - work->begin, NULL);
 		return;
 	}
 	device = find_device(counters, work->device);
 	device->kernels = array_grow(device->kernels, device->nr_kernels, &device->kernel_capacity,
 		sizeof(*device->kernels));
-	device->kernels[device->nr_kernels++] =
-		(struct waiting_kernel){work->begin, work->end, row};
+	device->kernels[device->nr_kernels++] = (struct waiting_kernel){
+		work->begin, work->end, work->correlation, row, work->place};
 	if (device->nr_kernels % 4096 == 0) {
 		settle(counters, device, false);
 	}
@@ -223,16 +267,40 @@ void kernel_counters_init(struct kernel_counters *counters)
 	keyed_stats_init(&counters->names);
 }
 
-void kernel_counters_begin(struct kernel_counters *counters, struct process *process)
+static void begin_process(void *context, struct process *process)
 {
-	counters->process = process;
+	struct kernel_counters *counters = context;
+
+	counters->kept = array_grow(counters->kept, counters->nr_kept, &counters->kept_capacity,
+		sizeof(*counters->kept));
+	counters->kept[counters->nr_kept++] = (struct kept_kernels){.process = process};
+}
+
+static int compare_ids(
+	const struct kept_kernel *kernel, uint64_t begin, uint64_t correlation, uint32_t place)
+{
+	return ORDER(COMPARE(kernel->begin, begin), COMPARE(kernel->correlation, correlation),
+		COMPARE(kernel->place, place));
+}
+
+static int compare_kept(const void *a, const void *b)
+{
+	const struct kept_kernel *kernel = b;
+
+	return compare_ids(a, kernel->begin, kernel->correlation, kernel->place);
+}
+
+static int compare_record(const void *record, const void *kept)
+{
+	const struct op_record *wanted = record;
+
+	return -compare_ids(kept, wanted->begin_ns, wanted->correlation, wanted->place);
 }
 
 /* Another process has other queues. */
-void kernel_counters_end(struct kernel_counters *counters)
+static void free_devices(struct kernel_counters *counters)
 {
 	for (size_t i = 0; i < counters->nr_devices; i++) {
-		settle(counters, &counters->devices[i], true);
 		free(counters->devices[i].samples);
 		free(counters->devices[i].kernels);
 	}
@@ -241,9 +309,128 @@ void kernel_counters_end(struct kernel_counters *counters)
 	counters->nr_devices = 0;
 }
 
+static void end_process(void *context, struct process *process)
+{
+	struct kernel_counters *counters = context;
+	struct kept_kernels *kept = &counters->kept[counters->nr_kept - 1];
+
+	(void)process;
+	for (size_t i = 0; i < counters->nr_devices; i++) {
+		settle(counters, &counters->devices[i], true);
+	}
+	free_devices(counters);
+	if (kept->nr) {
+		qsort(kept->items, kept->nr, sizeof(*kept->items), compare_kept);
+	}
+}
+
 void kernel_counters_fini(struct kernel_counters *counters)
 {
-	kernel_counters_end(counters);
+	free_devices(counters);
+	for (size_t i = 0; i < counters->nr_kept; i++) {
+		free(counters->kept[i].items);
+	}
+	free(counters->kept);
 	free(counters->rows);
 	keyed_stats_fini(&counters->names);
 }
+
+/* ---- answers ---- */
+
+const struct counted_kernels *kernel_counters_of_name(
+	struct kernel_counters *counters, uint32_t name)
+{
+	return &counters->rows[find_row(counters, name)].kernels;
+}
+
+const struct counter_samples *kernel_counters_of_record(const struct kernel_counters *counters,
+	const struct process *process, const struct op_record *record)
+{
+	const struct kept_kernel *found = NULL;
+
+	for (size_t i = 0; i < counters->nr_kept && !found; i++) {
+		const struct kept_kernels *kept = &counters->kept[i];
+
+		if (kept->process == process && kept->nr) {
+			found = bsearch(record, kept->items, kept->nr, sizeof(*kept->items),
+				compare_record);
+		}
+	}
+	return found ? &found->samples : NULL;
+}
+
+static bool has_means(const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nr_rows; i++) {
+		if (b->col[COL_sample_metric][i] == GPROF_METRIC_GPU_MEANS_NS) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void kernel_counters_look(
+	struct kernel_counters *counters, struct process *const *processes, size_t nr_processes)
+{
+	struct batch batch;
+
+	for (size_t i = 0; i < nr_processes; i++) {
+		struct stream *stream = processes[i]->stream;
+
+		for (size_t k = 0; k < stream->nr_blocks && !counters->are_in; k++) {
+			counters->are_in =
+				stream_block_table(stream, k) == GPROF_TABLE_sample &&
+				!stream_load(stream, k, COLS(sample, metric), 0, &batch) &&
+				has_means(&batch);
+		}
+	}
+}
+
+bool kernel_counters_needs_scan(const void *counters)
+{
+	return ((const struct kernel_counters *)counters)->are_in;
+}
+
+void kernel_counters_note(const struct kernel_counters *counters,
+	const struct counted_kernels *kernels, struct table *table)
+{
+	uint64_t nr_dropped = 0;
+
+	if (!counters->nr_samples) {
+		table_note(table,
+			"No hardware counters were recorded (GPROF_METRICS=pm; it needs CUPTI of "
+			"CUDA 12.6 and the driver's permission).");
+		return;
+	}
+	if (kernels->nr > kernels->nr_sampled) {
+		table_note(table,
+			"%llu of %llu kernels are not sampled: no sample lies wholly in their "
+			"time. Samples cover %.1f %% of the time of all kernels.",
+			(unsigned long long)(kernels->nr - kernels->nr_sampled),
+			(unsigned long long)kernels->nr,
+			100 * (double)kernels->samples.ns /
+				(double)(kernels->ns ? kernels->ns : 1));
+	}
+	for (size_t i = 0; i < counters->nr_kept; i++) {
+		nr_dropped += counters->kept[i].nr_dropped;
+	}
+	if (nr_dropped) {
+		table_note(table,
+			"%llu of these kernels have samples, which gprof-report did not keep: it "
+			"keeps %u kernels a process. --steps selects fewer.",
+			(unsigned long long)nr_dropped, KEPT_MAX);
+	}
+}
+
+/* ---- a part of a view ---- */
+
+static const struct scan_want scan_wants[] = {UTILIZATION_WANTS};
+
+const struct scan_view kernel_counters_scan = {
+	.wants = scan_wants,
+	.nr_wants = 1,
+	.begin = begin_process,
+	.on_batch = take_samples,
+	.end = end_process,
+	.on_activity = take_activity,
+};

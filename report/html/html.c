@@ -480,7 +480,7 @@ static bool has_scan(const struct view_class *class)
 	bool has = class->scan.on_batch || class->scan.on_activity;
 
 	for (unsigned int i = 0; i < VIEW_MAX_PARTS; i++) {
-		has |= class->parts[i].scan != NULL;
+		has |= class->parts[i].scan && !class->parts[i].is_scan_rare;
 	}
 	return has;
 }

@@ -10,6 +10,7 @@
 #include "report/model/kernel_class.h"
 #include "report/model/occupancy.h"
 #include "report/analysis/view.h"
+#include "report/gpu/kernel_counters.h"
 
 #define NONE UINT32_MAX
 
@@ -17,8 +18,9 @@ struct kernel_view {
 	struct view_input input;
 	struct keyed_stats kernels;
 	struct keyed_stats launches; /* of processes without device records */
-	uint32_t *group_of;	     /* by the id of a shape, of the current process */
-	uint64_t *shape_ns;	     /* so long ran what had that shape */
+	struct kernel_counters counters;
+	uint32_t *group_of; /* by the id of a shape, of the current process */
+	uint64_t *shape_ns; /* so long ran what had that shape */
 	size_t nr_group_of;
 	struct occupancy_mean *means; /* of groups */
 	size_t nr_means;
@@ -38,6 +40,8 @@ static void init(void *state)
 	struct kernel_view *view = state;
 
 	keyed_stats_init(&view->launches);
+	kernel_counters_init(&view->counters);
+	kernel_counters_look(&view->counters, view->input.processes, view->input.nr_processes);
 	view->groups = mem_zeroed(GPROF_BLOCK_ROWS, sizeof(*view->groups));
 }
 
@@ -237,15 +241,20 @@ struct kernel_row {
 	double blocks, occupancy_pct;
 	uint32_t limit;
 	const char *tensor;
+	struct counted_kernels measured;
 };
 
-static struct kernel_row kernel_row(const struct kernel_view *view, size_t group)
+static struct kernel_row kernel_row(struct kernel_view *view, size_t group)
 {
 	const struct occupancy_mean *mean = mean_of(view, group);
 	uint8_t limits = occupancy_mean_limits(mean);
 	struct kernel_row row = {.row = view->kernels.rows[group],
 		.limit = limits ? occupancy_limit_name(limits) : UINT32_MAX,
 		.tensor = tensor_use_names[tensor_use_of(view->kernels.rows[group].name)]};
+
+	if (view->counters.has_sampled) {
+		row.measured = *kernel_counters_of_name(&view->counters, row.row.name);
+	}
 
 	if (!occupancy_mean_blocks(mean, &row.blocks)) {
 		row.blocks = NAN;
@@ -271,11 +280,14 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("tensor_cores", "Tensor cores", TABLE_TEXT, .is_wide_only = true,
 		.help = "whether the name is that of a tensor core kernel",
 		TABLE_MEMBER(kernel_row, tensor)),
+	COUNTER_MEASURED_OCCUPANCY(kernel_row, measured, kernel_view, counters),
+	COUNTER_MEASURED_TENSOR(kernel_row, measured, kernel_view, counters),
+	COUNTER_MEASURED_SHARE(kernel_row, measured, kernel_view, counters),
 	TABLE_COLUMN("name", "Kernel", TABLE_NAME, .is_kernel = true,
 		TABLE_MEMBER(keyed_stats_row, name)),
 };
 
-static void fill_kernels(const struct kernel_view *view, struct table *table)
+static void fill_kernels(struct kernel_view *view, struct table *table)
 {
 	const struct keyed_stats *tally = &view->kernels;
 	double total_ns = keyed_stats_total_ns(tally);
@@ -338,6 +350,7 @@ static void fini(void *state)
 	struct kernel_view *view = state;
 
 	keyed_stats_fini(&view->launches);
+	kernel_counters_fini(&view->counters);
 	free(view->group_of);
 	free(view->shape_ns);
 	free(view->means);
@@ -350,13 +363,18 @@ VIEW(kernel, 240) = {
 	.help = "kernels by name",
 	.about = "The achieved occupancy is an estimate, not a measurement: the warps of a launch "
 		 "that a multiprocessor holds at once on average, as a share of its maximum. It "
-		 "follows from the launch configuration of the kernel.",
+		 "follows from the launch configuration of the kernel. Measured columns are from "
+		 "hardware counters (GPROF_METRICS=pm), as in the view utilization-kernels.",
 	.is_default = true,
 	.title = "Kernels",
 	VIEW_COLUMNS(columns),
 	VIEW_KEYED_STATE(struct kernel_view, kernels),
 	.merge = {.keys = {"name"}},
 	.scan = {wants, sizeof(wants) / sizeof(wants[0]), needs, begin, on_batch, end},
+	.parts = {{.scan = &kernel_counters_scan,
+		.offset = offsetof(struct kernel_view, counters),
+		.needs_scan = kernel_counters_needs_scan,
+		.is_scan_rare = true}},
 	.init = init,
 	.fill = fill_table,
 	.fini = fini,

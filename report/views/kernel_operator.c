@@ -14,6 +14,7 @@
 #include "report/model/occupancy.h"
 #include "report/analysis/kernel_times.h"
 #include "report/analysis/view.h"
+#include "report/gpu/kernel_counters.h"
 
 struct key {
 	uint32_t name, operator; /* of string_pool.h */
@@ -27,6 +28,7 @@ struct row {
 	bool is_eligible;
 	struct kernel_times times;
 	struct occupancy_mean mean;
+	struct counted_kernels measured;
 	/* For the table. */
 	bool has_shape;
 	uint64_t shared_bytes;
@@ -39,11 +41,21 @@ struct row {
 struct kernel_operator_view {
 	struct view_input input;
 	struct row *rows;
+	struct kernel_counters counters;
 	struct occupancy_device device; /* of the number device_id */
 	uint32_t device_id;
 	double total_ns;
 	bool has_graphs;
 };
+
+static void init(void *state)
+{
+	struct kernel_operator_view *view = state;
+
+	kernel_counters_init(&view->counters);
+	view->counters.keeps_kernels = true;
+	kernel_counters_look(&view->counters, view->input.processes, view->input.nr_processes);
+}
 
 static void begin(void *context, struct process *process)
 {
@@ -132,6 +144,10 @@ static void on_record(void *context, const struct op_record *record, const struc
 		return;
 	}
 	view->total_ns += (double)(record->end_ns - record->begin_ns);
+	if (record->table == GPROF_TABLE_kernel) {
+		counted_kernels_add(&row->measured, record->end_ns - record->begin_ns,
+			kernel_counters_of_record(&view->counters, view->input.process, record));
+	}
 	if (shape) {
 		add_occupancy(view, row, record, shape);
 	}
@@ -175,6 +191,9 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("limit", "Limit", TABLE_NAME, .is_minor = true,
 		.help = "what limits the occupancy; GRID: the grid has no more blocks",
 		TABLE_NONZERO(row, limit)),
+	COUNTER_MEASURED_OCCUPANCY(row, measured, kernel_operator_view, counters),
+	COUNTER_MEASURED_TENSOR(row, measured, kernel_operator_view, counters),
+	COUNTER_MEASURED_SHARE(row, measured, kernel_operator_view, counters),
 	TABLE_COLUMN("operator", "Operator", TABLE_NAME, .is_major = true,
 		.help = "innermost operator around the launch", TABLE_MEMBER(row, key.operator)),
 	TABLE_COLUMN("full_name", "Full name", TABLE_NAME,
@@ -220,6 +239,7 @@ static void fini(void *state)
 	struct kernel_operator_view *view = state;
 
 	hash_free(view->rows);
+	kernel_counters_fini(&view->counters);
 }
 
 VIEW(kernel_operator, 250) = {
@@ -229,11 +249,18 @@ VIEW(kernel_operator, 250) = {
 		"model",
 	.about =
 		"The achieved occupancy is an estimate, not a measurement: the warps of the launch "
-		"that a multiprocessor holds at once on average, as a share of its maximum.",
+		"that a multiprocessor holds at once on average, as a share of its maximum. "
+		"Measured columns are from hardware counters (GPROF_METRICS=pm), as in the view "
+		"utilization-kernels.",
 	.title = "Kernels by operator and launch configuration",
 	VIEW_COLUMNS(columns),
 	VIEW_STATE(struct kernel_operator_view),
 	.ops = {.begin = begin, .record = on_record},
+	.parts = {{.scan = &kernel_counters_scan,
+		.offset = offsetof(struct kernel_operator_view, counters),
+		.needs_scan = kernel_counters_needs_scan,
+		.is_scan_rare = true}},
+	.init = init,
 	.fill = fill_table,
 	.fini = fini,
 };

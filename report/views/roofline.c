@@ -13,6 +13,7 @@
 #include "report/ops/op_bytes.h"
 #include "report/util/hash.h"
 #include "report/analysis/view.h"
+#include "report/gpu/kernel_counters.h"
 
 /* Shapes that say more are nonsense. */
 #define MAX_WORK 1e18
@@ -30,6 +31,7 @@ struct row {
 	} key;
 	uint64_t nr, gpu_ns;
 	double flops, bytes;
+	struct counted_kernels measured;
 	/* At the peaks: if the other one cost nothing, and the longer one of each call. */
 	double compute_ns, memory_ns, least_ns;
 	double peak_flops, peak_bytes; /* 0: unknown, or not the same for all calls */
@@ -43,14 +45,25 @@ struct row {
 struct roofline_view {
 	struct view_input input;
 	struct row *rows;
+	struct kernel_counters counters;
 	struct gpu_peak peak;
 	/* The kernel that an operator launched last, if it launched one. */
 	const struct op *op;
 	uint64_t op_begin;
 	uint32_t kernel;
-	uint64_t gpu_ns, covered_ns; /* launched by operators, and by those in rows */
+	struct counted_kernels measured; /* that kernel */
+	uint64_t gpu_ns, covered_ns;	 /* launched by operators, and by those in rows */
 	bool has_shapes, lacks_sizes;
 };
+
+static void init(void *state)
+{
+	struct roofline_view *view = state;
+
+	kernel_counters_init(&view->counters);
+	view->counters.keeps_kernels = true;
+	kernel_counters_look(&view->counters, view->input.processes, view->input.nr_processes);
+}
 
 static void begin(void *context, struct process *process)
 {
@@ -58,19 +71,6 @@ static void begin(void *context, struct process *process)
 
 	view->peak = gpu_peak_common(process);
 	view->op = NULL;
-}
-
-static void on_record(void *context, const struct op_record *record, const struct op_call *call,
-	const struct op *op)
-{
-	struct roofline_view *view = context;
-
-	(void)call;
-	if (op && record->table == GPROF_TABLE_kernel) {
-		view->op = op;
-		view->op_begin = op->begin;
-		view->kernel = process_shape_name(view->input.process, record->shape);
-	}
 }
 
 static struct row *find_row(
@@ -119,18 +119,56 @@ static void add_call(
 	}
 }
 
-/* Does one around it already count what it does? */
-static bool is_inner(const struct op *op)
+/*
+ * The outermost one, of it and those around it, whose operations and bytes are known. It alone
+ * counts what they do.
+ */
+static const struct op *find_outermost(const struct op *op)
 {
+	const struct op *found = NULL;
 	double flops, bytes;
 
-	for (op = op->parent; op; op = op->parent) {
+	for (; op; op = op->parent) {
 		if (op->shape && flops_of(op->name, op->shape, op->positions, &flops) &&
 			op_bytes(op->name, op->shape, op->positions, &bytes)) {
-			return true;
+			found = op;
 		}
 	}
-	return false;
+	return found;
+}
+
+/* Adds the samples of a kernel to the row of the operator that counts its work. */
+static void measure(struct roofline_view *view, const struct op_record *record, const struct op *op)
+{
+	const struct op *outermost = find_outermost(op);
+	const struct counter_samples *samples =
+		kernel_counters_of_record(&view->counters, view->input.process, record);
+	uint64_t ns = record->end_ns - record->begin_ns;
+
+	view->measured = (struct counted_kernels){0};
+	counted_kernels_add(&view->measured, ns, samples);
+	if (outermost) {
+		struct row *row =
+			find_row(view, ROW_OPERATOR, op_row_name(outermost->name), outermost);
+
+		counted_kernels_add(&row->measured, ns, samples);
+	}
+}
+
+static void on_record(void *context, const struct op_record *record, const struct op_call *call,
+	const struct op *op)
+{
+	struct roofline_view *view = context;
+
+	(void)call;
+	if (op && record->table == GPROF_TABLE_kernel) {
+		view->op = op;
+		view->op_begin = op->begin;
+		view->kernel = process_shape_name(view->input.process, record->shape);
+		if (view->counters.has_sampled && record->is_timed) {
+			measure(view, record, op);
+		}
+	}
 }
 
 static void on_op(void *context, const struct op *op)
@@ -148,15 +186,18 @@ static void on_op(void *context, const struct op *op)
 		bytes > MAX_WORK) {
 		return;
 	}
-	if (!is_inner(op)) {
+	if (!find_outermost(op->parent)) {
 		view->covered_ns += op->gpu_total_ns;
 		add_call(view, find_row(view, ROW_OPERATOR, op_row_name(op->name), op),
 			op->gpu_total_ns, flops, bytes);
 	}
 	if (op->nr_activities == 1 && op->gpu_self_ns == op->gpu_total_ns && view->op == op &&
 		view->op_begin == op->begin) {
-		add_call(view, find_row(view, ROW_KERNEL, view->kernel, op), op->gpu_total_ns,
-			flops, bytes);
+		struct row *row = find_row(view, ROW_KERNEL, view->kernel, op);
+
+		add_call(view, row, op->gpu_total_ns, flops, bytes);
+		counted_kernels_add(&row->measured, view->measured.ns,
+			view->measured.nr_sampled ? &view->measured.samples : NULL);
 	}
 }
 
@@ -172,17 +213,21 @@ static const struct table_column columns[] = {
 		.help = "GPU total, of that of all operators",
 		TABLE_SHARE_OF_STATE(row, gpu_ns, roofline_view, gpu_ns)),
 	TABLE_COLUMN("roof_pct", "% of roof", TABLE_PERCENT, .is_major = true,
-		.help = "the least time that the GPU's peaks allow, as a share of GPU total",
+		.help = "estimated: the least time that the GPU's peaks allow, as a share of GPU "
+			"total",
 		TABLE_SHARE(row, roof_ns, gpu_ns)),
 	TABLE_COLUMN("bound", "Bound", TABLE_TEXT, .is_major = true,
-		.help = "what needs most time at the peaks: compute or memory",
+		.help = "estimated: what needs most time at the peaks, compute or memory",
 		TABLE_MEMBER(row, bound)),
 	TABLE_COLUMN("flops_per_byte", "FLOPs/B", TABLE_NUMBER,
 		.help = "arithmetic intensity: FLOPs by size", TABLE_MEAN(row, flops, bytes)),
-	TABLE_COLUMN("flops_per_s", "FLOP/s", TABLE_COUNT, .help = "FLOPs by GPU total",
+	TABLE_COLUMN("flops_per_s", "FLOP/s", TABLE_COUNT, .help = "estimated: FLOPs by GPU total",
 		TABLE_MEMBER(row, flops_per_s)),
-	TABLE_COLUMN("bytes_per_s", "Memory", TABLE_RATE, .help = "size by GPU total",
+	TABLE_COLUMN("bytes_per_s", "Memory", TABLE_RATE, .help = "estimated: size by GPU total",
 		TABLE_MEMBER(row, bytes_per_s)),
+	COUNTER_MEASURED_TENSOR(row, measured, roofline_view, counters),
+	COUNTER_MEASURED_BANDWIDTH(row, measured, roofline_view, counters),
+	COUNTER_MEASURED_SHARE(row, measured, roofline_view, counters),
 	TABLE_COLUMN("flops", "FLOPs", TABLE_COUNT, .is_wide_only = true,
 		.help = "floating-point operations", TABLE_MEMBER(row, flops)),
 	TABLE_COLUMN("bytes", "Size", TABLE_SIZE, .is_wide_only = true,
@@ -293,6 +338,9 @@ static void fill_table(void *state, struct table *table)
 	bool is_above = false;
 
 	for (struct row *row = view->rows; row; row = row->hh.next) {
+		if (!row->nr) { /* it has kernels, but no call that counts */
+			continue;
+		}
 		finish(row);
 		table_add(table, row);
 		is_above |= row->has_peaks && row->least_ns > (double)row->gpu_ns &&
@@ -324,6 +372,7 @@ static void fini(void *state)
 	struct roofline_view *view = state;
 
 	hash_free(view->rows);
+	kernel_counters_fini(&view->counters);
 }
 
 VIEW(roofline, 225) = {
@@ -336,7 +385,9 @@ VIEW(roofline, 225) = {
 		"higher, or lower with data in caches. The roof of a call is the longer one of its "
 		"operations at the GPU's peak for the type and its bytes at the peak bandwidth. "
 		"Matrix products of float32 can exceed 100 % with TF32. A kernel has a row if it "
-		"is all that an operator launched. With --detail, shapes have rows of their own.",
+		"is all that an operator launched. With --detail, shapes have rows of their own. "
+		"Operations, sizes and the roof are estimates. Measured columns are from hardware "
+		"counters (GPROF_METRICS=pm), as in the view utilization-kernels.",
 	.is_empty_hidden = true,
 	.title = "Roofline",
 	VIEW_COLUMNS(columns),
@@ -346,6 +397,11 @@ VIEW(roofline, 225) = {
 		.op = on_op,
 		.replay = on_op,
 		.record = on_record},
+	.parts = {{.scan = &kernel_counters_scan,
+		.offset = offsetof(struct roofline_view, counters),
+		.needs_scan = kernel_counters_needs_scan,
+		.is_scan_rare = true}},
+	.init = init,
 	.fill = fill_table,
 	.fini = fini,
 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CPU, memory and GPU use: the whole run with a curve, and by buckets of time. */
+/*
+ * CPU, memory and GPU use: the whole run with a curve, and by buckets of time; and the hardware
+ * counters of kernels by name, operator, phase and step.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -430,7 +433,24 @@ VIEW(utilization_time, 450) = {
 	.fill = fill_time,
 };
 
-/* ---- of kernels ---- */
+static void add_all(struct counted_kernels *all, const struct counted_kernels *kernels)
+{
+	uint64_t nr = all->nr + kernels->nr, nr_sampled = all->nr_sampled + kernels->nr_sampled;
+
+	/* As one kernel, whose number does not count. */
+	counted_kernels_add(all, kernels->ns, &kernels->samples);
+	all->nr = nr;
+	all->nr_sampled = nr_sampled;
+}
+
+static void fill_notes(const struct kernel_counters *counters, const struct counted_kernels *all,
+	const struct view_input *input, struct table *table)
+{
+	kernel_counters_note(counters, all, table);
+	view_note_devices(table, input, "");
+}
+
+/* ---- counters of kernels, by name ---- */
 
 struct kernel_counters_view {
 	struct kernel_counters counters;
@@ -442,57 +462,13 @@ static void kernels_init(void *state)
 	kernel_counters_init(state);
 }
 
-static void kernels_begin(void *context, struct process *process)
-{
-	kernel_counters_begin(context, process);
-}
-
-static void kernels_on_batch(void *context, struct process *process, const struct batch *batch)
-{
-	(void)process;
-	kernel_counters_take_samples(context, batch);
-}
-
-static void kernels_on_activity(void *context, const struct gpu_activity *activity)
-{
-	kernel_counters_take(context, activity);
-}
-
-static void kernels_end(void *context, struct process *process)
-{
-	(void)process;
-	kernel_counters_end(context);
-}
-
 static void kernels_fini(void *state)
 {
 	kernel_counters_fini(state);
 }
 
-#define COUNTER(key, title, counter, text)                    \
-	TABLE_COLUMN(key, title, TABLE_PERCENT, .help = text, \
-		TABLE_MEAN(kernel_counters_row, sums[counter], weights[counter]))
-
 static const struct table_column kernel_columns[] = {
-	TABLE_COLUMN("total_ns", "Total", TABLE_TIME, TABLE_MEMBER(kernel_counters_row, kernel_ns)),
-	TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(kernel_counters_row, nr_kernels)),
-	TABLE_COLUMN("sampled_calls_pct", "Calls sampled %", TABLE_PERCENT,
-		.help = "calls in which at least one sample lies wholly",
-		TABLE_SHARE(kernel_counters_row, nr_sampled, nr_kernels)),
-	TABLE_COLUMN("sampled_pct", "Time sampled %", TABLE_PERCENT,
-		.help = "time of such samples, as a share of Total",
-		TABLE_SHARE(kernel_counters_row, sampled_ns, kernel_ns)),
-	TABLE_COLUMN("samples", "Samples", TABLE_COUNT, .is_minor = true,
-		TABLE_MEMBER(kernel_counters_row, nr_samples)),
-	COUNTER("sm_active_pct", "SM active %", COUNTER_SM_ACTIVE, "SMs with work"),
-	COUNTER("tensor_active_pct", "Tensor cores %", COUNTER_TENSOR,
-		"time in which tensor cores worked"),
-	COUNTER("bandwidth_pct", "Bandwidth %", COUNTER_DRAM,
-		"GPU memory bandwidth in use, of the peak"),
-	COUNTER("bandwidth_read_pct", "Reads %", COUNTER_DRAM_READ, "the part of reads"),
-	COUNTER("bandwidth_write_pct", "Writes %", COUNTER_DRAM_WRITE, "the part of writes"),
-	COUNTER("achieved_occupancy_pct", "Achieved occupancy %", COUNTER_OCCUPANCY,
-		"resident warps, of the maximum of all SMs"),
+	COUNTER_COLUMNS(kernel_counters_row, kernels),
 	TABLE_COLUMN("name", "Kernel", TABLE_NAME, .is_kernel = true,
 		TABLE_MEMBER(kernel_counters_row, name)),
 };
@@ -501,36 +477,17 @@ static void fill_kernels(void *state, struct table *table)
 {
 	struct kernel_counters_view *view = state;
 	const struct kernel_counters *counters = &view->counters;
-	uint64_t nr_kernels = 0, nr_sampled = 0, kernel_ns = 0, sampled_ns = 0;
+	struct counted_kernels all = {0};
 
 	for (size_t i = 0; i < counters->names.nr_rows; i++) {
-		const struct kernel_counters_row *row = &counters->rows[i];
-
-		nr_kernels += row->nr_kernels;
-		nr_sampled += row->nr_sampled;
-		kernel_ns += row->kernel_ns;
-		sampled_ns += row->sampled_ns;
+		add_all(&all, &counters->rows[i].kernels);
 		if (counters->nr_samples) {
-			table_add(table, row);
+			table_add(table, &counters->rows[i]);
 		}
 	}
-	if (!counters->nr_samples) {
-		table_note(table,
-			"No hardware counters were recorded (GPROF_METRICS=pm; it needs CUPTI of "
-			"CUDA 12.6 and the driver's permission).");
-	} else if (nr_kernels > nr_sampled) {
-		table_note(table,
-			"%llu of %llu kernels are not sampled: no sample lies wholly in their "
-			"time. Samples cover %.1f %% of the time of all kernels.",
-			(unsigned long long)(nr_kernels - nr_sampled),
-			(unsigned long long)nr_kernels,
-			100 * (double)sampled_ns / (double)(kernel_ns ? kernel_ns : 1));
-	}
-	view_note_devices(table, &view->input, "");
+	fill_notes(counters, &all, &view->input, table);
 	table_sort(table, "total");
 }
-
-static const struct scan_want kernel_wants[] = {UTILIZATION_WANTS};
 
 VIEW(utilization_kernels, 460) = {
 	.name = "utilization-kernels",
@@ -544,9 +501,239 @@ VIEW(utilization_kernels, 460) = {
 	.title = "Hardware counters of kernels",
 	VIEW_COLUMNS(kernel_columns),
 	VIEW_STATE(struct kernel_counters_view),
-	.scan = {kernel_wants, 1, NULL, kernels_begin, kernels_on_batch, kernels_end, true,
-		kernels_on_activity},
+	.parts = {{&kernel_counters_scan, NULL, offsetof(struct kernel_counters_view, counters)}},
 	.init = kernels_init,
 	.fill = fill_kernels,
 	.fini = kernels_fini,
+};
+
+/* ---- the same by operator, phase and step, which share a walk over operators ---- */
+
+struct group {
+	struct process *process; /* of a step */
+	uint64_t step;
+	uint32_t name; /* of an operator, in string_pool.h */
+	const char *phase;
+	struct counted_kernels kernels;
+};
+
+struct groups {
+	struct group *items;
+	size_t nr, capacity;
+};
+
+struct launched_view {
+	struct kernel_counters counters;
+	struct view_input input;
+	struct keyed_stats names; /* row k is that of operators.items[k] */
+	struct groups operators, steps;
+	struct groups segments; /* of the current process: by segment, the last one has none */
+	struct counted_kernels phases[NR_PHASES], all;
+	size_t first_step; /* of the current process, in steps */
+};
+
+static struct group *find_group(struct groups *groups, size_t place)
+{
+	if (place >= groups->capacity) {
+		size_t nr = 2 * place + 16;
+
+		groups->items = mem_resize(groups->items, nr, sizeof(*groups->items));
+		memset(groups->items + groups->capacity, 0,
+			(nr - groups->capacity) * sizeof(*groups->items));
+		groups->capacity = nr;
+	}
+	groups->nr = place < groups->nr ? groups->nr : place + 1;
+	return &groups->items[place];
+}
+
+static void launched_init(void *state)
+{
+	struct launched_view *view = state;
+
+	kernel_counters_init(&view->counters);
+	view->counters.keeps_kernels = true;
+	keyed_stats_init(&view->names);
+}
+
+static void launched_begin(void *context, struct process *process)
+{
+	struct launched_view *view = context;
+
+	(void)process;
+	view->first_step = view->steps.nr;
+	if (view->segments.nr) {
+		memset(view->segments.items, 0, view->segments.nr * sizeof(*view->segments.items));
+	}
+	view->segments.nr = 0;
+}
+
+static uint32_t operator_name(
+	const struct op_record *record, const struct op_call *call, const struct op *op)
+{
+	const char *lacks;
+
+	op = op_operator_around(op);
+	if (op) {
+		return op_row_name(op->name);
+	}
+	lacks = op_record_lacks_op(record, call != NULL);
+	return string_pool_intern(lacks, strlen(lacks));
+}
+
+static void launched_record(void *context, const struct op_record *record,
+	const struct op_call *call, const struct op *op)
+{
+	struct launched_view *view = context;
+	struct process *process = view->input.process;
+	const struct counter_samples *samples;
+	uint32_t name, step = call ? call->step : 0;
+	struct group *group;
+	uint64_t ns;
+
+	if (record->table != GPROF_TABLE_kernel || !record->is_timed) {
+		return;
+	}
+	ns = record->end_ns - record->begin_ns;
+	samples = kernel_counters_of_record(&view->counters, process, record);
+	counted_kernels_add(&view->all, ns, samples);
+	name = operator_name(record, call, op);
+	group = find_group(&view->operators, keyed_stats_find(&view->names, name, name, 0));
+	group->name = name;
+	counted_kernels_add(&group->kernels, ns, samples);
+	/* Segments have names once the walk has ended; 0 is for kernels without one. */
+	group = find_group(&view->segments,
+		call && call->segment != UINT32_MAX ? 1 + (size_t)call->segment : 0);
+	counted_kernels_add(&group->kernels, ns, samples);
+	if (step) {
+		group = find_group(&view->steps, view->first_step + step - 1);
+		group->process = process;
+		group->step = process->steps[step - 1].step;
+		counted_kernels_add(&group->kernels, ns, samples);
+	}
+}
+
+static void launched_end(void *context, struct process *process, const struct phases *phases)
+{
+	struct launched_view *view = context;
+
+	(void)phases;
+	for (size_t i = 0; i < view->segments.nr; i++) {
+		enum phase phase = i ? phases_of_segment(process, (uint32_t)(i - 1)) : PHASE_OTHERS;
+
+		add_all(&view->phases[phase], &view->segments.items[i].kernels);
+	}
+}
+
+static void launched_fini(void *state)
+{
+	struct launched_view *view = state;
+
+	kernel_counters_fini(&view->counters);
+	keyed_stats_fini(&view->names);
+	free(view->operators.items);
+	free(view->steps.items);
+	free(view->segments.items);
+}
+
+static void fill_groups(
+	const struct launched_view *view, const struct groups *groups, struct table *table)
+{
+	for (size_t i = 0; i < groups->nr && view->counters.nr_samples; i++) {
+		if (groups->items[i].kernels.nr) {
+			table_add(table, &groups->items[i]);
+		}
+	}
+	fill_notes(&view->counters, &view->all, &view->input, table);
+}
+
+static void fill_operators(void *state, struct table *table)
+{
+	struct launched_view *view = state;
+
+	fill_groups(view, &view->operators, table);
+	table_sort(table, "total");
+}
+
+static void fill_phases(void *state, struct table *table)
+{
+	struct launched_view *view = state;
+	struct group items[NR_PHASES] = {0};
+	struct groups groups = {items, NR_PHASES, NR_PHASES};
+
+	for (unsigned int i = 0; i < NR_PHASES; i++) {
+		items[i].phase = phase_names[i];
+		items[i].kernels = view->phases[i];
+	}
+	fill_groups(view, &groups, table);
+}
+
+static void fill_steps(void *state, struct table *table)
+{
+	struct launched_view *view = state;
+
+	fill_groups(view, &view->steps, table);
+}
+
+static const struct table_column operator_columns[] = {
+	COUNTER_COLUMNS(group, kernels),
+	TABLE_COLUMN("name", "Operator", TABLE_NAME, .help = "innermost operator around the launch",
+		TABLE_MEMBER(group, name)),
+};
+
+static const struct table_column phase_columns[] = {
+	TABLE_COLUMN("phase", "Phase", TABLE_TEXT, .help = "in which the kernels were launched",
+		TABLE_MEMBER(group, phase)),
+	COUNTER_COLUMNS(group, kernels),
+};
+
+static const struct table_column step_columns[] = {
+	VIEW_PROCESS_COLUMNS(group, process),
+	TABLE_COLUMN("step", "Step", TABLE_ID, .help = "in which the kernels were launched",
+		TABLE_MEMBER(group, step)),
+	COUNTER_COLUMNS(group, kernels),
+};
+
+#define ABOUT                                                                                   \
+	"The counters are measured, as in the view utilization-kernels: a sample counts for a " \
+	"kernel if it lies wholly in its time. "
+
+VIEW(utilization_operators, 461) = {
+	.name = "utilization-operators",
+	.subject = VIEW_ABOUT_GPU,
+	.help = "hardware counters of kernels, by operator",
+	.about = ABOUT "A kernel belongs to the innermost operator around its launch; in a CUDA "
+		       "graph, around its capture.",
+	.title = "Hardware counters of operators",
+	VIEW_COLUMNS(operator_columns),
+	VIEW_STATE(struct launched_view),
+	.ops = {.begin = launched_begin, .record = launched_record, .end = launched_end},
+	.parts = {{&kernel_counters_scan, NULL, offsetof(struct launched_view, counters)}},
+	.init = launched_init,
+	.fill = fill_operators,
+	.fini = launched_fini,
+};
+
+VIEW(utilization_phases, 462) = {
+	.name = "utilization-phases",
+	.subject = VIEW_ABOUT_GPU,
+	.help = "hardware counters of kernels, by phase",
+	.about = ABOUT "A kernel belongs to the phase that launched it, whenever it ran. Others "
+		       "also has kernels whose launch or phase is not recorded.",
+	.title = "Hardware counters of phases",
+	VIEW_COLUMNS(phase_columns),
+	.shows = &view_utilization_operators,
+	.fill = fill_phases,
+};
+
+VIEW(utilization_steps, 463) = {
+	.name = "utilization-steps",
+	.subject = VIEW_ABOUT_GPU,
+	.help = "hardware counters of kernels, by step",
+	.about = ABOUT "A kernel belongs to the step that launched it, whenever it ran. Time "
+		       "without kernels does not count: the view utilization has means over all "
+		       "time of the steps.",
+	.title = "Hardware counters of steps",
+	VIEW_COLUMNS(step_columns),
+	.shows = &view_utilization_operators,
+	.fill = fill_steps,
 };

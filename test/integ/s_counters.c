@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- *	s_counters STEPS [wait=STEP] [fork] [profile]
+ *	s_counters STEPS [wait=STEP] [fork] [profile] [operators]
  *
  * Each step, which ends by gprof_step(), runs one kernel matmul and one elementwise, of some
  * milliseconds, and 20 times tiny, of microseconds. `wait`: before that step, until the simulated
  * CUPTI samples counters. `fork`: a child does nothing but end, after half of the steps. `profile`:
- *the program takes CUPTI's session of counters for itself then, and prints what CUPTI answers.
+ * the program takes CUPTI's session of counters for itself then, and prints what CUPTI answers.
+ * `operators`: matmul is launched by aten::mm, elementwise by one inside MulBackward0, and tiny by
+ * the optimizer, as PyTorch (here the one of the tests) would.
  */
 #include "test/prog/prog.h"
 
@@ -15,6 +17,8 @@
 #include <unistd.h>
 
 #include "collector/cupti/pm_abi.h"
+
+enum { FUNCTION = 0, BACKWARD = 1, USER = 7 }; /* scopes of RecordFunction */
 
 int simPmHasStarted(void);
 uint32_t cuptiProfilerInitialize(void *params);
@@ -81,6 +85,58 @@ static void launch(const void *kernel, unsigned int nr_blocks, int *x)
 	CHECK(cudaLaunchKernel(kernel, grid, block, args, 0, NULL));
 }
 
+static struct {
+	void *(*begin)(const char *name, int kind);
+	void (*end)(void *op);
+} torch;
+
+static void *begin_op(const char *name, int kind)
+{
+	return torch.begin ? torch.begin(name, kind) : NULL;
+}
+
+static void end_op(void *op)
+{
+	if (op) {
+		torch.end(op);
+	}
+}
+
+static void load_torch(void)
+{
+	void *library = dlopen("libtorch_cpu.so", RTLD_NOW);
+
+	*(void **)&torch.begin = dlsym(library, "fake_begin");
+	*(void **)&torch.end = dlsym(library, "fake_end");
+}
+
+static void forward(int *x)
+{
+	void *op = begin_op("aten::mm", FUNCTION);
+
+	launch((const void *)matmul, 600000, x);
+	end_op(op);
+}
+
+static void backward(int *x)
+{
+	void *node = begin_op("MulBackward0", BACKWARD), *op = begin_op("aten::mul", FUNCTION);
+
+	launch((const void *)elementwise, 600000, x);
+	end_op(op);
+	end_op(node);
+}
+
+static void optimize(int *x)
+{
+	void *op = begin_op("Optimizer.step#SGD.step", USER);
+
+	for (int i = 0; i < 20; i++) {
+		launch((const void *)tiny, 1, x);
+	}
+	end_op(op);
+}
+
 int main(int argc, char **argv)
 {
 	int nr_steps = argc > 1 ? atoi(argv[1]) : 1, *x;
@@ -88,17 +144,18 @@ int main(int argc, char **argv)
 	void (*gprof_step)(void);
 
 	*(void **)&gprof_step = dlsym(RTLD_DEFAULT, "gprof_step");
+	if (has(argc, argv, "operators")) {
+		load_torch();
+	}
 	CHECK(cudaMalloc((void **)&x, 256 * sizeof(*x)));
 	for (int step = 0; step < nr_steps; step++) {
 		snprintf(wait_word, sizeof(wait_word), "wait=%d", step);
 		for (int i = 0; i < 2000 && has(argc, argv, wait_word) && !simPmHasStarted(); i++) {
 			usleep(5000);
 		}
-		launch((const void *)matmul, 600000, x);
-		launch((const void *)elementwise, 600000, x);
-		for (int i = 0; i < 20; i++) {
-			launch((const void *)tiny, 1, x);
-		}
+		forward(x);
+		backward(x);
+		optimize(x);
 		CHECK(cudaDeviceSynchronize());
 		if (step == nr_steps / 2 && has(argc, argv, "fork")) {
 			fork_child();

@@ -64,6 +64,27 @@ is 0 "$(sql "SELECT count(*) FROM sample s JOIN StringIds n ON n.id = s.metric J
 	JOIN StringIds n ON n.id = s.metric WHERE n.value = 'gpu_means_ns' AND s.value < 1000000) ON s.time_ns > first AND s.time_ns < last
 	WHERE n.value = 'gpu_means_ns' AND s.value > 1000000")" "NVML's counters beside CUPTI's"
 
+# ---- by operator, phase and step ----
+
+what=operators
+LD_LIBRARY_PATH=$ROOT/$B/torch/GOOD GPROF_TORCH=ops run 8 wait=0 operators
+summary utilization-kernels,utilization-operators,utilization-phases,utilization-steps,kernel,kernel-operator
+is "3 3 3 8" "$(query '[.utilization_kernels, .utilization_operators, .utilization_phases, .utilization_steps | .rows | length] | join(" ")')" "rows"
+is "60 0 null" "$(query '.utilization_operators.rows | map({(.name): (.tensor_active_pct | if . then round else . end)}) | add |
+	"\(."aten::mm") \(."aten::mul") \(."Optimizer.step#SGD.step")"')" "tensor cores by operator"
+is "60 0 null" "$(query '.utilization_phases.rows | map({(.phase): (.tensor_active_pct | if . then round else . end)}) | add |
+	"\(.Forward) \(.Backward) \(.Optimization)"')" "tensor cores by phase"
+# Measured beside estimated, with the same samples: by name, and by operator.
+for view in kernel kernel_operator; do
+	is true "$(query "([.$view.rows[] | {name: .name[0:4], of: [.measured_tensor_pct, .measured_occupancy_pct, .sampled_pct]}] | sort) ==
+		([.utilization_kernels.rows[] | {name: .name[0:4], of: [.tensor_active_pct, .achieved_occupancy_pct, .sampled_pct]}] | sort)")" "measured in $view"
+done
+# The second witness: all of it again from the tables.
+is "" "$(python3 "$ROOT/test/integ/counters.py" "$REPORT" "$GPROF_DIR" "$T/json" 2>&1)" "computed from the tables"
+# A selection of steps has the samples of these alone.
+summary utilization-kernels,utilization-steps --steps 3-4
+is "2 2 3,4" "$(kernel matmul calls) $(query '.utilization_steps.rows | "\(length) \(map(.step) | join(","))"')" "selected steps"
+
 # ---- settings ----
 
 what="off by default"

@@ -54,6 +54,25 @@ static void add_op(struct gen *gen, const char *name, const char *shape, uint64_
 	row->depth = depth;
 }
 
+static void add_sample(struct gen *gen, uint64_t time, unsigned int metric, uint64_t value)
+{
+	struct gprof_row_sample *row = gen_row(gen, GPROF_TABLE_sample);
+
+	row->time = time;
+	row->metric = (uint8_t)metric;
+	row->value = value;
+}
+
+/* Counters of GPU 0 every 2 us: in the kernels that begin at `at`, the tensor cores work. */
+static void add_counters(struct gen *gen, uint64_t begin, uint64_t ns, uint64_t tensor)
+{
+	for (uint64_t end = begin + 2000; end <= begin + ns; end += 2000) {
+		add_sample(gen, end, GPROF_METRIC_GPU_MEANS_NS, 2000);
+		add_sample(gen, end, GPROF_METRIC_GPU_TENSOR_MILLI_PERCENT, tensor);
+		add_sample(gen, end, GPROF_METRIC_GPU_DRAM_MILLI_PERCENT, 30000);
+	}
+}
+
 static const char *write_these(
 	const char *gpu, unsigned int capability, const struct expected *these, uint32_t nr)
 {
@@ -91,6 +110,9 @@ static const char *write_these(
 		}
 		add_op(gen, these[i].name, these[i].shape, at, at + 500, 0);
 	}
+	/* mm has 10 samples of 100 us, the convolution, whose kernel an inner one launches, 2. */
+	add_counters(gen, 1001000, 20000, 80000);
+	add_counters(gen, 3001000, 4500, 50000);
 	gen_close(gen, "exit");
 	return path;
 }
@@ -139,6 +161,27 @@ START_TEST(operators_are_beside_the_roofs_of_their_type)
 	ck_assert_ptr_nonnull(strstr(table->note, "take 100.0 % of the GPU time"));
 	ck_assert_ptr_nonnull(strstr(table->note, "312.0 TFLOP/s"));
 	ck_assert_ptr_nonnull(strstr(table->note, "NVIDIA A100 Tensor Core GPU data sheet"));
+	table_destroy(table);
+}
+END_TEST
+
+START_TEST(measurements_are_beside_what_is_estimated)
+{
+	struct table *table = tables_of(&view_roofline, write_ops("NVIDIA A100-SXM4-40GB"), false);
+	size_t mm = tables_find(table, "name", "aten::mm", 0);
+	size_t convolution = tables_find(table, "name", "aten::conv2d", 0);
+	size_t add = tables_find(table, "name", "aten::add", 0);
+	size_t kernel = tables_find(table, "name", "gemm_kernel", 0);
+
+	ck_assert_double_eq_tol(number(table, mm, "measured_tensor_pct"), 80, 1e-4);
+	ck_assert_double_eq_tol(number(table, mm, "measured_bandwidth_pct"), 30, 1e-4);
+	ck_assert_double_eq_tol(number(table, mm, "sampled_pct"), 20, 1e-9);
+	ck_assert_double_eq_tol(number(table, kernel, "measured_tensor_pct"), 80, 1e-4);
+	ck_assert_double_eq_tol(number(table, kernel, "sampled_pct"), 20, 1e-9);
+	ck_assert_double_eq_tol(number(table, convolution, "measured_tensor_pct"), 50, 1e-4);
+	ck_assert_double_eq_tol(number(table, convolution, "sampled_pct"), 80, 1e-9);
+	ck_assert(!tables_cell(table, add, "measured_tensor_pct")->is_known);
+	ck_assert_double_eq_tol(number(table, add, "sampled_pct"), 0, 1e-9);
 	table_destroy(table);
 }
 END_TEST
@@ -206,5 +249,5 @@ START_TEST(only_gpus_that_have_tf32_may_compute_in_it)
 END_TEST
 
 UNIT_SUITE("report/roofline", only_gpus_that_have_tf32_may_compute_in_it,
-	operators_are_beside_the_roofs_of_their_type,
+	operators_are_beside_the_roofs_of_their_type, measurements_are_beside_what_is_estimated,
 	kernels_that_run_an_operator_alone_have_its_figures, a_gpu_that_is_not_known_has_no_roof)

@@ -124,7 +124,7 @@ const pages = other ? other.pages : [
 		topBars(parent, "Time of the loader by stage", "loader_stages", "stage", "total_ns");
 		stack(parent, "Data loader wait per step", "data_loading_steps", stepLabel, [["wait_ns", "Wait"], ["gpu_idle_ns", "GPU idle during the wait"]], {kind: "line", axis: "step"});
 	}, ["data_loading", "loader_stages", "data_loading_steps"]],
-	["utilization", "Utilization", curves, ["utilization", "utilization_time", "utilization_kernels", "device", "time_breakdown"]],
+	["utilization", "Utilization", curves, ["utilization", "utilization_time", "utilization_kernels", "utilization_operators", "utilization_phases", "utilization_steps", "device", "time_breakdown"]],
 	["distributed", "Distributed", (parent) => {
 		const name = (row) => [who(row), row.device === null ? "host" : "GPU " + row.device].filter(Boolean).join(", ");
 		stack(parent, "Communication and computation", "distributed", name, [["computation_alone_ns", "Computation only", "kernel"], ["overlap_ns", "Overlap", "module"], ["communication_alone_ns", "Exposed communication", "communication"], ["other_ns", "Neither", "other"]], {isAcross: true});
