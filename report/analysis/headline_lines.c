@@ -456,8 +456,8 @@ const struct table_column headline_columns[HEADLINE_NR_COLUMNS] = {
 		.help = "of operators with recorded shapes, per GPU",
 		TABLE_NONZERO(headline_figures, flops_per_s)),
 	TABLE_COLUMN("mfu_pct", "MFU %", TABLE_PERCENT,
-		.help = "time of these operations at the peak of the GPU for their types of "
-			"numbers (TF32 counts as float32), of the step",
+		.help = "estimated: time of these operations at the peak of the GPU for their "
+			"types of numbers (TF32 counts as float32), of the step",
 		TABLE_MEMBER(headline_figures, mfu_pct)),
 	FINDING("1"),
 	FINDING("2"),

@@ -112,7 +112,8 @@ static void add_flops(struct figure_lines *lines, const struct headline_figures 
 	figure_lines_add(lines, item);
 	if (figures->mfu_pct >= 0 && figures->mfu_pct <= 100) {
 		snprintf(item, sizeof(item),
-			figures->mfu_pct < 0.1 ? "MFU below 0.1 %%" : "MFU %.1f %%",
+			figures->mfu_pct < 0.1 ? "estimated MFU below 0.1 %%"
+					       : "estimated MFU %.1f %%",
 			figures->mfu_pct);
 		figure_lines_add(lines, item);
 	}
