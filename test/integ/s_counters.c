@@ -106,6 +106,10 @@ static void load_torch(void)
 {
 	void *library = dlopen("libtorch_cpu.so", RTLD_NOW);
 
+	if (!library) {
+		fprintf(stderr, "no libtorch_cpu.so\n");
+		exit(1);
+	}
 	*(void **)&torch.begin = dlsym(library, "fake_begin");
 	*(void **)&torch.end = dlsym(library, "fake_end");
 }

@@ -181,6 +181,41 @@ START_TEST(a_kernel_has_the_samples_that_lie_wholly_in_it)
 }
 END_TEST
 
-UNIT_SUITE("report/utilization", a_kernel_has_the_samples_that_lie_wholly_in_it,
-	a_mean_counts_by_the_time_that_it_covers, without_a_length_a_counter_is_of_its_moment,
+START_TEST(kernels_without_a_launch_count_once_everywhere)
+{
+	const char *path = streams_path("no_launch.gprof");
+	struct gen *gen = gen_open(path);
+	uint32_t place = gen_place(gen, GPU, 1, 7), other = gen_place(gen, GPU, 1, 8);
+	struct table *table;
+
+	add_shape(gen, 1, "gemm");
+	gen_anchor(gen, 1000 * MS, 1000 * MS, 1000 * MS);
+	/* Both begin at once, with the same correlation ID, 0: their streams tell them apart. */
+	add_kernel(gen, place, 1, 1005, 1045);
+	add_kernel(gen, other, 1, 1005, 1035);
+	gen_flush(gen);
+	add_counters(gen);
+	gen_close(gen, "exit");
+	table = tables_of(&view_utilization_operators, path, false);
+	ck_assert_uint_eq(table->nr_rows, 1);
+	ck_assert_str_eq(tables_name(table, 0), "(no launch recorded)");
+	ck_assert_uint_eq(tables_number(table, 0, "calls"), 2);
+	ck_assert_uint_eq(tables_number(table, 0, "samples"), 3 + 2);
+	table_destroy(table);
+	table = tables_of(&view_utilization_phases, path, false);
+	ck_assert_uint_eq(table->nr_rows, 1);
+	ck_assert_str_eq(tables_cell(table, 0, "phase")->text, "Others");
+	ck_assert_uint_eq(tables_number(table, 0, "samples"), 3 + 2);
+	table_destroy(table);
+	table = tables_of(&view_utilization_steps, path, false);
+	ck_assert_uint_eq(table->nr_rows, 0);
+	table_destroy(table);
+	tables_of_nonsense(&view_utilization_kernels, false);
+	tables_of_nonsense(&view_utilization_operators, false);
+}
+END_TEST
+
+UNIT_SUITE("report/utilization", kernels_without_a_launch_count_once_everywhere,
+	a_kernel_has_the_samples_that_lie_wholly_in_it, a_mean_counts_by_the_time_that_it_covers,
+	without_a_length_a_counter_is_of_its_moment,
 	a_counter_of_energy_that_began_anew_tells_nothing_of_that_time)
