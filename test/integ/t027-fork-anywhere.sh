@@ -42,7 +42,10 @@ for mode in $modes; do
 		[ "$nr" -le $((children + 1)) ] || is $((children + 1)) "$nr" "streams in $mode"
 		# On a busy machine a child may end before its recorder has begun, and say so.
 		unstarted=$(sed -n 's/.*not recorded: .*; \([0-9]*\) events* lost$/\1/p' "$T/err" | awk '{n += $1} END {print n + 0}')
-		is $((made + children * child_calls)) $((all + unstarted)) "calls recorded or counted in $mode"
+		# The rows of the ends of both threads may be among the lost ones.
+		lost_ends=$((all + unstarted - made - children * child_calls))
+		[ "$(query '[.processes.rows[].missing] | add')" -gt 0 ] && [ $lost_ends -ge 0 ] && [ $lost_ends -le 2 ] ||
+			is $((made + children * child_calls)) $((all + unstarted)) "calls recorded or counted in $mode"
 	else
 		# A child that was made in the middle of a row is not recorded.
 		[ "$nr" -gt 1 ] || is "some" "$nr" "streams in $mode"
