@@ -676,7 +676,7 @@ static uint64_t duration_ns(struct process *process)
 	       (process->last_ns > begin_ns ? process->last_ns - begin_ns : 0);
 }
 
-static void add_row(struct table *table, struct process *process)
+static void add_selected(struct table *table, struct process *process)
 {
 	const struct select *select = process->select;
 	uint64_t *numbers = mem_zeroed(process->nr_steps + 1, sizeof(*numbers));
@@ -722,7 +722,7 @@ struct table *select_table(struct process *const *processes, size_t nr_processes
 	table = table_create(
 		"selection", "Selection", columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < nr_processes; i++) {
-		add_row(table, processes[i]);
+		add_selected(table, processes[i]);
 		is_scattered |= processes[i]->select->spans.nr > 1;
 		is_empty |= processes[i]->select->nr_empty > 0;
 	}
