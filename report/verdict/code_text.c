@@ -15,8 +15,8 @@
 /* A thread that was on a CPU for a smaller share of the time mostly waited. */
 #define MIN_CODE_SHARE 0.5
 
-/* A sentence says to wait less at a line only if the line has this share of the waits. */
-#define MIN_PCT_OF_ALL_WAITS 90
+/* A sentence says to do, or wait for, less at a line only if the line has this share of it. */
+#define MIN_PCT_OF_ALL 90
 
 /* Returns what the cause costs in all steps that count. */
 static double time_of(const struct verdict *verdict, const struct verdict_finding *finding)
@@ -37,6 +37,17 @@ static bool counts_after_waits(const struct verdict *verdict, enum code_part par
 double code_found_pct(const struct code_found *found, size_t i)
 {
 	return found->nr ? 100 * (double)found->top[i].sum.nr / (double)found->nr : 0;
+}
+
+/*
+ * Returns by how much waits for a CPU stretched what the loop did: they take a share of the steps,
+ * and come while it has work. A loop that also waits for other things is stretched by more.
+ */
+static double stretched(const struct headline_figures *figures)
+{
+	double all_ns = (double)figures->parts_ns, waits_ns = (double)figures->cpu_wait.ns;
+
+	return waits_ns < all_ns ? all_ns / (all_ns - waits_ns) : 1;
 }
 
 /* Sums the samples of all processes that count. */
@@ -78,7 +89,9 @@ static struct code_found find_code(
 	idmap_fini(&places);
 	found.ns = (double)all.ns;
 	found.has_place = found.nr >= CODE_PLACE_MIN_SAMPLES &&
-			  code_found_pct(&found, 0) >= CODE_PLACE_MIN_PCT && found.ns >= least_ns;
+			  code_found_pct(&found, 0) >= CODE_PLACE_MIN_PCT &&
+			  found.ns * stretched(&verdict->figures) >= least_ns;
+	found.is_at_line = found.has_place && code_found_pct(&found, 0) >= MIN_PCT_OF_ALL;
 	/* All of its waits for a CPU, which a sentence of their own tells, may lie in that time. */
 	found.is_waiting = found.is_waiting && period_ns &&
 			   least_ns >= CODE_PLACE_MIN_SAMPLES * (double)period_ns &&
@@ -136,7 +149,7 @@ static struct wait_found find_waits(const struct verdict *verdict,
 			  sums->top[0].sum.nr >= CODE_PLACE_MIN_SAMPLES &&
 			  wait_sums_pct(sums, 0) >= CODE_PLACE_MIN_PCT && sums->ns > code->ns &&
 			  sums->ns >= MIN_CODE_SHARE * time_of(verdict, finding);
-	waits.is_at_line = waits.has_place && wait_sums_pct(sums, 0) >= MIN_PCT_OF_ALL_WAITS;
+	waits.is_at_line = waits.has_place && wait_sums_pct(sums, 0) >= MIN_PCT_OF_ALL;
 	waits.is_for_gil = waits.has_place && sums->gil_ns >= MIN_CODE_SHARE * sums->ns;
 	return waits;
 }
@@ -167,7 +180,9 @@ struct code_words code_words_of(
 		words.form = code_form_widest;
 		words.code = find_code(verdict, finding, part);
 		words.waits = find_waits(verdict, finding, part, &words.code);
-		words.form.keeps_share = words.waits.has_place && !words.waits.is_at_line;
+		words.form.keeps_share = words.waits.has_place
+						 ? !words.waits.is_at_line
+						 : words.code.has_place && !words.code.is_at_line;
 		if (words.waits.is_for_gil) {
 			words.holders = find_code(verdict, finding, CODE_GIL);
 		}

@@ -18,6 +18,7 @@ struct code_found {
 	uint64_t nr; /* samples with a known place, which shares are of, as in the view cpu-lines */
 	double ns;   /* CPU time of all samples */
 	bool has_place;	 /* the thread mostly computed, and the first has enough samples */
+	bool is_at_line; /* then nearly all of them are at the first */
 	bool is_waiting; /* the thread mostly did not compute ... */
 	bool has_kernel; /* ... also not in the kernel, of which there are samples */
 	bool is_held; /* CODE_GIL: the lock is held at the places; else other threads run there */

@@ -380,6 +380,9 @@ static const char *user_change(const struct verdict *verdict, const struct code_
 	if (names_waits(verdict, words)) {
 		return wait_change(&words->waits);
 	}
+	if (code->has_place && !code->is_at_line && !verdict->is_in_operators) {
+		return "doing less of it";
+	}
 	return code->is_waiting && code->has_kernel && !verdict->is_in_operators
 		       ? "waiting less"
 		       : "doing less there";

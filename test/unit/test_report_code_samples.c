@@ -24,16 +24,21 @@ static void add_code(
 	gen_py_stack(made->gen, id, 0, id, line);
 }
 
-static struct made made_python(const char *name)
+static struct made made_python_in(const char *name, const char *file)
 {
 	struct made made = made_open(name);
 
 	gen_thread(made.gen, 1, LOOP, NULL);
-	gen_py_file(made.gen, 1, "/home/me/train.py");
+	gen_py_file(made.gen, 1, file);
 	add_code(&made, OPERATOR, 1, "forward", 12);
 	add_code(&made, LOAD, 1, "load", 41);
 	add_code(&made, SAVE, 1, "save", 50);
 	return made;
+}
+
+static struct made made_python(const char *name)
+{
+	return made_python_in(name, "/home/me/train.py");
 }
 
 static void add_sample(struct made *made, uint32_t task, uint32_t stack, uint64_t time, uint64_t ns)
@@ -71,10 +76,9 @@ static void add_ready(struct made *made, uint64_t time, uint64_t ns)
  * Steps of 10 ms without a GPU: an operator or the loader for 4 ms, then nothing. The second one
  * takes 100 ms, and is an outlier. In each the loop is ready for `ready_ns`, and has no CPU.
  */
-static const char *ready_steps(
-	const char *name, const char *op, uint32_t nr_steps, uint64_t sample_ns, uint64_t ready_ns)
+static const char *add_steps(
+	struct made made, const char *op, uint32_t nr_steps, uint64_t sample_ns, uint64_t ready_ns)
 {
-	struct made made = made_python(name);
 	uint64_t at = 10 * MS;
 
 	for (uint32_t step = 1; step <= nr_steps; step++) {
@@ -98,6 +102,12 @@ static const char *ready_steps(
 	made_step(&made, at, nr_steps + 1);
 	gen_close(made.gen, "exit");
 	return made.path;
+}
+
+static const char *ready_steps(
+	const char *name, const char *op, uint32_t nr_steps, uint64_t sample_ns, uint64_t ready_ns)
+{
+	return add_steps(made_python(name), op, nr_steps, sample_ns, ready_ns);
 }
 
 static const char *steps_of(const char *name, const char *op, uint32_t nr_steps, uint64_t sample_ns)
@@ -194,6 +204,26 @@ START_TEST(a_loop_without_a_cpu_is_not_said_to_wait)
 	has(sentence_of(ready_steps("not_ready.gprof", "aten::mm", STEPS, MS / 2, 3 * MS),
 		    "python_host"),
 		"The loop runs code outside of operators, such as Python; ");
+}
+END_TEST
+
+/* Waits for a CPU stretch what the loop computes, so its samples stand for less of the time. */
+START_TEST(a_loop_that_lacks_a_cpu_names_its_line)
+{
+	has(sentence_of(ready_steps("alone.gprof", "aten::mm", STEPS, 3 * MS / 4, 0),
+		    "python_host"),
+		"The loop mostly waits or is in the kernel; ");
+	has(sentence_of(ready_steps("lacking.gprof", "aten::mm", STEPS, 3 * MS / 4, 4 * MS),
+		    "python_host"),
+		"The loop runs Python code, 66.7 % of its CPU samples at train.py(41): load; ");
+}
+END_TEST
+
+/* What the finding bounds is not all at a line that has part of the samples. */
+START_TEST(a_line_with_part_of_the_samples_is_not_said_to_cost_all)
+{
+	has(sentence_of(steps_of("part.gprof", "aten::mm", STEPS, 2 * MS), "python_host"),
+		"; doing less of it can save at most ");
 }
 END_TEST
 
@@ -318,7 +348,19 @@ START_TEST(what_follows_a_wait_counts_where_the_host_is_slow)
 {
 	has(sentence_of(waiting_steps("slow_host.gprof", 1), "python_host"),
 		"The GPU waits for Python code, 75.0 % of its CPU samples at train.py(41): load; "
-		"doing less there can save at most 5.037 ms per step (50.4 %)");
+		"doing less of it can save at most 5.037 ms per step (50.4 %)");
+}
+END_TEST
+
+/* Without it, the finding would read as if all of the time went there. */
+START_TEST(a_long_place_with_part_of_the_samples_keeps_its_share)
+{
+	struct made made =
+		made_python_in("long.gprof", "/home/me/preprocess_images_of_imagenet.py");
+
+	has(sentence_of(add_steps(made, "aten::mm", STEPS, 2 * MS, 0), "python_host"),
+		"The loop runs Python code, 66.7 % of its CPU samples at "
+		"preproce...t.py(41); doing less of it can save at most ");
 }
 END_TEST
 
@@ -409,6 +451,9 @@ END_TEST
 UNIT_SUITE("report/code_samples", samples_of_the_loop_outside_of_operators_count,
 	samples_in_the_loader_are_the_loader_s, few_samples_name_no_line,
 	a_loop_that_mostly_waits_names_no_line, a_loop_without_a_cpu_is_not_said_to_wait,
+	a_loop_that_lacks_a_cpu_names_its_line,
+	a_line_with_part_of_the_samples_is_not_said_to_cost_all,
+	a_long_place_with_part_of_the_samples_keeps_its_share,
 	code_of_pythons_own_library_counts_where_it_was_called,
 	a_wait_for_the_lock_names_what_others_run, a_loop_without_samples_has_its_holder_s_line,
 	samples_that_could_not_be_read_are_of_the_holder, a_holder_that_is_not_seen_has_no_line,
