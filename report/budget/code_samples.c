@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "report/budget/loader_stage.h"
 #include "report/model/scan.h"
 #include "report/ops/loop.h"
 #include "report/util/buf.h"
@@ -247,15 +248,20 @@ static void add(struct code_sum *sum, const struct code_sum *more)
 	sum->ns += more->ns;
 }
 
-static void add_place(
-	struct process *process, uint64_t stack, const struct code_sum *more, struct idmap *sums)
+static void add_place(struct process *process, enum code_part part, uint64_t stack,
+	const struct code_sum *more, struct idmap *sums)
 {
-	uint32_t place = mixed_stack_place(process, stack);
+	bool has_python = mixed_stack_has_python(stack);
+	uint32_t own = part == CODE_LOADER && has_python
+			       ? loader_stage_own_line(process, (uint32_t)(stack >> 32))
+			       : 0;
+	uint32_t place = own ? own : mixed_stack_place(process, stack);
 	struct code_place *sum = place ? idmap_put(sums, place) : NULL;
 
 	if (sum) {
 		sum->place = place;
-		sum->is_python = mixed_stack_has_python(stack);
+		sum->nr_python +=
+			has_python && !mixed_stack_runs_framework(process, stack) ? more->nr : 0;
 		add(&sum->sum, more);
 	}
 }
@@ -273,8 +279,8 @@ static void sum_holders(
 		}
 		if (wait->key.holder_stack && sum.nr) {
 			add(all, &sum);
-			add_place(samples->process, mixed_stack_id(0, wait->key.holder_stack), &sum,
-				sums);
+			add_place(samples->process, CODE_GIL,
+				mixed_stack_id(0, wait->key.holder_stack), &sum, sums);
 		}
 	}
 }
@@ -291,7 +297,7 @@ void code_samples_sum(const struct code_samples *samples, enum code_part part, s
 
 		if (stack->sums[part].nr) {
 			add(all, &stack->sums[part]);
-			add_place(samples->process, stack->stack, &stack->sums[part], sums);
+			add_place(samples->process, part, stack->stack, &stack->sums[part], sums);
 		}
 	}
 }
@@ -381,7 +387,7 @@ static void add_python(
 	const struct python_sums *python = context;
 
 	add(python->all, sum);
-	add_place(process, stack, sum, python->sums);
+	add_place(process, CODE_USER, stack, sum, python->sums);
 }
 
 static const struct scan_view python_view = {

@@ -95,14 +95,14 @@ void code_samples_end(struct code_samples *samples);
 /* The samples at one place in the code, which is a number of string_pool.h. */
 struct code_place {
 	uint32_t place;
-	bool is_python;
 	struct code_sum sum;
+	uint64_t nr_python; /* of these, in Python or what it calls, but not in the framework */
 };
 
 /*
  * Adds the samples of a part to *all, and to `sums` (struct code_place by its place) those whose
- * place is known: a line of Python as "dataset.py(41): load" or, in a thread without Python, the
- * innermost function of machine code.
+ * place is known: a line of Python as "dataset.py(41): load", in the loader the program's own that
+ * it calls, or, in a thread without Python, the innermost function of machine code.
  */
 void code_samples_sum(const struct code_samples *samples, enum code_part part, struct idmap *sums,
 	struct code_sum *all);

@@ -172,24 +172,31 @@ static uint32_t line_text(const struct model_py_stack *stack, const struct model
 	return code ? py_frame_short_text(code->file, stack->line, code->name) : 0;
 }
 
-uint32_t loader_stage_line(const struct process *process, uint32_t py_stack)
+uint32_t loader_stage_own_line(const struct process *process, uint32_t py_stack)
 {
 	const struct model_py_stack *stack = idmap_get(&process->py_stacks, py_stack);
-	uint32_t innermost = 0, own = 0;
+	uint32_t own = 0;
 
 	for (unsigned int i = 0; stack && i < MAX_FRAMES; i++) {
 		struct model_py_code *code = idmap_get(&process->py_codes, stack->code);
 
-		innermost = i ? innermost : line_text(stack, code);
 		if (code && known_of(code) & IS_FETCHER) {
-			return own ? own : innermost;
+			return own;
 		}
 		if (!own && code && known_of(code) & IS_OWN) {
 			own = line_text(stack, code);
 		}
 		stack = stack->parent ? idmap_get(&process->py_stacks, stack->parent) : NULL;
 	}
-	return innermost;
+	return 0;
+}
+
+uint32_t loader_stage_line(const struct process *process, uint32_t py_stack)
+{
+	const struct model_py_stack *stack = idmap_get(&process->py_stacks, py_stack);
+	uint32_t own = loader_stage_own_line(process, py_stack);
+
+	return own ? own : stack ? line_text(stack, idmap_get(&process->py_codes, stack->code)) : 0;
 }
 
 bool loader_stage_is_queue(unsigned int kind, uint32_t object)

@@ -44,9 +44,12 @@ enum loader_stage loader_stage_of_wait(
 	struct process *process, const struct wait_key *key, bool is_worker);
 
 /*
- * The line that stands for such a stack, a number of string_pool.h: the innermost one of the
- * program's own code that the loader has called, else the innermost of all; 0: unknown.
+ * Returns the innermost line of the program's own code that the loader has called, a number of
+ * string_pool.h; 0: there is none.
  */
+uint32_t loader_stage_own_line(const struct process *process, uint32_t py_stack);
+
+/* The line that stands for such a stack: that one, else the innermost of all; 0: unknown. */
 uint32_t loader_stage_line(const struct process *process, uint32_t py_stack);
 
 /*

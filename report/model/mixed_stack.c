@@ -100,26 +100,49 @@ uint32_t mixed_stack_frames(
 	return nr;
 }
 
-/* Returns the innermost frame outside of Python's own library; without one, the innermost. */
+/*
+ * Returns the innermost frame outside of Python's own library and of the framework; without one,
+ * outside of the library, or else the innermost.
+ */
 static uint32_t python_place(struct process *process, uint64_t id)
 {
-	uint32_t innermost = 0, stack = (uint32_t)(id >> 32);
+	uint32_t place = 0, stack = (uint32_t)(id >> 32);
+	bool is_framework = false;
 
 	for (unsigned int nr = 0; stack && nr < NATIVE_STACK_MAX_FRAMES; nr++) {
 		const struct model_py_stack *at = idmap_get(&process->py_stacks, stack);
 		const struct model_py_code *code =
 			at ? idmap_get(&process->py_codes, at->code) : NULL;
 		bool is_own = code && !py_file_is_standard(code->file);
+		bool is_last = is_own && !py_file_is_framework(code->file);
 
-		if (code && (is_own || !innermost)) {
-			innermost = py_frame_short_text(code->file, at->line, code->name);
+		if (code && (is_last || !place || (is_own && !is_framework))) {
+			place = py_frame_short_text(code->file, at->line, code->name);
 		}
-		if (is_own) {
+		if (is_last) {
 			break;
+		}
+		is_framework |= is_own;
+		stack = at ? at->parent : 0;
+	}
+	return place;
+}
+
+bool mixed_stack_runs_framework(struct process *process, uint64_t id)
+{
+	uint32_t stack = mixed_stack_has_python(id) ? (uint32_t)(id >> 32) : 0;
+
+	for (unsigned int nr = 0; stack && nr < NATIVE_STACK_MAX_FRAMES; nr++) {
+		const struct model_py_stack *at = idmap_get(&process->py_stacks, stack);
+		const struct model_py_code *code =
+			at ? idmap_get(&process->py_codes, at->code) : NULL;
+
+		if (code && !py_file_is_standard(code->file)) {
+			return py_file_is_framework(code->file);
 		}
 		stack = at ? at->parent : 0;
 	}
-	return innermost;
+	return false;
 }
 
 uint32_t mixed_stack_place(struct process *process, uint64_t id)

@@ -43,9 +43,12 @@ uint32_t mixed_stack_frames(
 
 /*
  * Returns where the code was, a number of string_pool.h: a line of Python as "dataset.py(41):
- * load", also while machine code or Python's own library ran that it had called, or in a thread
- * without Python the innermost function of machine code. 0: unknown.
+ * load", also while machine code, Python's own library or PyTorch ran that it had called, or in a
+ * thread without Python the innermost function of machine code. 0: unknown.
  */
 uint32_t mixed_stack_place(struct process *process, uint64_t id);
+
+/* Does PyTorch run, in Python or in machine code, which a line of the program has called? */
+bool mixed_stack_runs_framework(struct process *process, uint64_t id);
 
 #endif

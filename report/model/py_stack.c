@@ -48,13 +48,6 @@ bool py_file_is_standard(uint32_t file)
 	       (is_in_library(path) || strncmp(path, "<frozen ", strlen("<frozen ")) == 0);
 }
 
-bool py_file_is_library(uint32_t file)
-{
-	const char *path = file ? string_pool_text(file, NULL) : "";
-
-	return short_file(path) != path || py_file_is_standard(file);
-}
-
 /* The path from the package on, of a file that is in a folder of packages; else NULL. */
 static const char *in_packages(const char *path)
 {
@@ -65,6 +58,24 @@ static const char *in_packages(const char *path)
 	}
 	version = is_in_library(path) ? strstr(path, "/lib/python3.") : NULL;
 	return version ? strchr(version + strlen("/lib/"), '/') + 1 : NULL;
+}
+
+/* PyTorch's own code, which programs do not change; what its loaders do says more than their call.
+ */
+bool py_file_is_framework(uint32_t file)
+{
+	static const char torch[] = "torch/", data[] = "torch/utils/data/";
+	const char *name = file ? in_packages(string_pool_text(file, NULL)) : NULL;
+
+	return name && !strncmp(name, torch, strlen(torch)) &&
+	       strncmp(name, data, strlen(data)) != 0;
+}
+
+bool py_file_is_library(uint32_t file)
+{
+	const char *path = file ? string_pool_text(file, NULL) : "";
+
+	return short_file(path) != path || py_file_is_standard(file);
 }
 
 uint32_t py_file_package(uint32_t file)

@@ -17,6 +17,9 @@ uint32_t py_stack_trace_text(struct process *process, uint32_t stack);
 /* Is the file one of Python's own library, such as json or threading? */
 bool py_file_is_standard(uint32_t file);
 
+/* Is it one of PyTorch, but for its data loader? */
+bool py_file_is_framework(uint32_t file);
+
 /* Is it one of that library, or of an installed package? */
 bool py_file_is_library(uint32_t file);
 

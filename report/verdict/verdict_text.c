@@ -332,6 +332,12 @@ static void add_waits(
 	wait_add(&words->waits.sums, &words->form, "", out);
 }
 
+/* A line may call Python's code, and operators of which the framework runs more than these. */
+static bool is_mostly_python(const struct code_place *place)
+{
+	return 2 * place->nr_python > place->sum.nr;
+}
+
 /* Without operators nobody knows whether a framework or the program itself was at work. */
 static void add_user(const struct verdict *verdict, const struct verdict_finding *finding,
 	const struct code_words *words, const struct cost_place *place, struct buf *out)
@@ -346,9 +352,9 @@ static void add_user(const struct verdict *verdict, const struct verdict_finding
 		add_waits(verdict, words, out);
 	} else if (words->code.has_place) {
 		buf_printf(out, "The %s %s", what,
-			words->code.top[0].is_python	 ? "Python code"
-			: verdict->figures.has_operators ? "code outside of operators"
-							 : "host code");
+			is_mostly_python(&words->code.top[0]) ? "Python code"
+			: verdict->figures.has_operators      ? "code outside of operators"
+							      : "host code");
 		code_add(&words->code, &words->form, "its CPU samples", out);
 	} else if (words->code.is_waiting) {
 		buf_printf(out, "The %s mostly waits%s",

@@ -210,8 +210,8 @@ END_TEST
 /* Waits for a CPU stretch what the loop computes, so its samples stand for less of the time. */
 START_TEST(a_loop_that_lacks_a_cpu_names_its_line)
 {
-	has(sentence_of(ready_steps("alone.gprof", "aten::mm", STEPS, 3 * MS / 4, 0),
-		    "python_host"),
+	has(sentence_of(
+		    ready_steps("alone.gprof", "aten::mm", STEPS, 3 * MS / 4, 0), "python_host"),
 		"The loop mostly waits or is in the kernel; ");
 	has(sentence_of(ready_steps("lacking.gprof", "aten::mm", STEPS, 3 * MS / 4, 4 * MS),
 		    "python_host"),
@@ -247,6 +247,74 @@ START_TEST(code_of_pythons_own_library_counts_where_it_was_called)
 			"train.py(50): save\n") != NULL,
 		"%s", table->figure);
 	table_destroy(table);
+}
+END_TEST
+
+/*
+ * Steps of 10 ms without a GPU: an operator or the loader for 4 ms, then nothing. Frames are
+ * files and functions that train.py(41): load calls, the innermost last.
+ */
+static const char *called_steps(const char *name, const char *op, const char *const frames[][2])
+{
+	struct made made = made_python(name);
+	uint32_t stack = LOAD;
+
+	for (uint32_t i = 0; frames[i][0]; i++) {
+		gen_py_file(made.gen, 2 + i, frames[i][0]);
+		gen_py_code(made.gen, 10 + i, 2 + i, 1, frames[i][1]);
+		gen_py_stack(made.gen, 11 + i, stack, 10 + i, 353);
+		stack = 11 + i;
+	}
+	for (uint32_t step = 1; step <= STEPS; step++) {
+		uint64_t at = 10 * MS * step;
+
+		made_step(&made, at, step);
+		made_op(&made, op, at, at + 4 * MS, 0);
+		add_sample(&made, LOOP, stack, at + 2 * MS, 4 * MS);
+		add_sample(&made, LOOP, stack, at + 8 * MS, 6 * MS);
+	}
+	made_step(&made, 10 * MS * (STEPS + 1), STEPS + 1);
+	gen_close(made.gen, "exit");
+	return made.path;
+}
+
+#define PACKAGES "/usr/lib/python3/dist-packages/"
+
+START_TEST(code_of_the_framework_counts_where_it_was_called)
+{
+	static const char *const backward[][2] = {{PACKAGES "torch/_tensor.py", "backward"},
+		{PACKAGES "torch/autograd/__init__.py", "backward"}, {0}};
+	static const char *const package[][2] = {{PACKAGES "accelerate/accelerator.py", "backward"},
+		{PACKAGES "torch/autograd/__init__.py", "backward"}, {0}};
+	static const char *const collate[][2] = {
+		{PACKAGES "torch/utils/data/_utils/collate.py", "collate"},
+		{PACKAGES "torch/functional.py", "norm"}, {0}};
+
+	has(sentence_of(called_steps("backward.gprof", "aten::mm", backward), "python_host"),
+		"The loop runs code outside of operators at train.py(41): load; "
+		"doing less there ");
+	has(sentence_of(called_steps("package.gprof", "aten::mm", package), "python_host"),
+		" at accelerat");
+	has(sentence_of(called_steps("collate.gprof", "aten::mm", collate), "python_host"),
+		"torch/utils/data/...py(353): collate; ");
+}
+END_TEST
+
+START_TEST(what_the_loader_calls_counts_at_the_programs_line)
+{
+	static const char *const pillow[][2] = {
+		{PACKAGES "torch/utils/data/_utils/fetch.py", "fetch"}, {"/home/me/data.py", "get"},
+		{PACKAGES "PIL/Image.py", "resize"}, {0}};
+	static const char *const none[][2] = {
+		{PACKAGES "torch/utils/data/_utils/fetch.py", "fetch"},
+		{PACKAGES "datasets/arrow.py", "get"},
+		{"/usr/lib/python3.11/json/decoder.py", "decode"}, {0}};
+	const char *op = "enumerate(DataLoader)#x.__next__";
+
+	has(sentence_of(called_steps("pillow.gprof", op, pillow), "loader"),
+		"The loop loads data itself, 100.0 % of it at data.py(353): get; ");
+	has(sentence_of(called_steps("none.gprof", op, none), "loader"),
+		" at datasets/arrow.py(353): get; ");
 }
 END_TEST
 
@@ -455,6 +523,8 @@ UNIT_SUITE("report/code_samples", samples_of_the_loop_outside_of_operators_count
 	a_line_with_part_of_the_samples_is_not_said_to_cost_all,
 	a_long_place_with_part_of_the_samples_keeps_its_share,
 	code_of_pythons_own_library_counts_where_it_was_called,
+	code_of_the_framework_counts_where_it_was_called,
+	what_the_loader_calls_counts_at_the_programs_line,
 	a_wait_for_the_lock_names_what_others_run, a_loop_without_samples_has_its_holder_s_line,
 	samples_that_could_not_be_read_are_of_the_holder, a_holder_that_is_not_seen_has_no_line,
 	what_follows_a_wait_does_not_count_where_the_wait_is_the_cause,
