@@ -232,7 +232,7 @@ static void take_os_call(const struct gprof_row_head *head)
 	char text[GPROF_TEXT_BYTES];
 	const struct gprof_row_os_call *call = (const struct gprof_row_os_call *)head;
 	const char *name = (const char *)(call + 1);
-	uint32_t id = 0, site = call_site_id(call->caller);
+	uint32_t id = 0, stack = stack_id(call->native_stack);
 	struct gprof_row_os_call *row;
 
 	if (head->text_bytes) {
@@ -242,7 +242,7 @@ static void take_os_call(const struct gprof_row_head *head)
 	row = batch_slot(GPROF_TABLE_os_call);
 	*row = *call;
 	row->name = id;
-	row->native_stack = site;
+	row->native_stack = stack ? stack : call_site_id(call->caller);
 }
 
 /*

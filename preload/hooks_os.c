@@ -13,12 +13,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "collector/ring/call_stack.h"
 #include "collector/ring/os_counts.h"
 #include "collector/util/fd_name.h"
 #include "collector/util/target.h"
 #include "preload/hook/hook.h"
 #include "preload/hooks.h"
 #include "preload/os/os.h"
+#include "preload/python/python_frame.h"
 #include "preload/python/python_lock.h"
 
 /* The numbers of files are remembered for so many descriptors; later ones are named in each row. */
@@ -143,7 +145,26 @@ static enum os_id id_of(const struct os_call *call)
 	return python_lock_is(call->object) ? OS_python_gil : (enum os_id)call->call;
 }
 
-static void write_row(const struct os_call *call, uint64_t end)
+/*
+ * A handler may call while the interpreter that it interrupts changes its frames: the kernel reads
+ * them, and fails where they are none.
+ */
+static uint32_t python_stack_of(const struct os_call *call, uint64_t end)
+{
+	uint32_t (*stack_of_call)(void) =
+		atomic_load_explicit(&hook_python_stack, memory_order_relaxed);
+	uint32_t stack = 0;
+	bool was_trusted;
+
+	if (stack_of_call && call_stack_is_for(call->begin, end)) {
+		was_trusted = python_frame_trust(false);
+		stack = stack_of_call();
+		python_frame_trust(was_trusted);
+	}
+	return stack;
+}
+
+static void write_row(const struct os_call *call, uint64_t end, uint32_t py_stack)
 {
 	struct gprof_row_os_call row = {.begin = call->begin,
 		.dur = end,
@@ -154,7 +175,9 @@ static void write_row(const struct os_call *call, uint64_t end)
 		.bytes = call->bytes,
 		.object = call->object,
 		.caller = call->caller,
-		.holder = call->holder};
+		.holder = call->holder,
+		.native_stack = call_stack_of(call->begin, end),
+		.py_stack = py_stack};
 	char name[FD_NAME_BYTES];
 	size_t nr_bytes = 0;
 
@@ -167,11 +190,12 @@ static void record(const struct os_call *call, uint64_t end)
 	struct ring_tls *self = &ring_tls;
 	struct ring_mark mark;
 	TARGET_KEEP_ERRNO;
+	uint32_t py_stack = python_stack_of(call, end);
 
 	/* Calls from here are gprof's own. */
 	ring_enter_profiler(self, &mark);
 	if ((hook_mode() & COLLECTOR_RECORD) && ring_enter(self)) {
-		write_row(call, end);
+		write_row(call, end, py_stack);
 	}
 	ring_leave_profiler(self, &mark);
 }
@@ -209,16 +233,21 @@ static bool is_missing(const char *path, bool is_searched)
 	return is_absent && (errno == EFAULT || !is_searched || strchr(path, '/'));
 }
 
-/* An exec that succeeds does not return, so it has its row before: no time, and no error. */
+/* A call that does not return, or not only here, has its row before: no time, and no error. */
+static void note_call(const struct os_call *call)
+{
+	record(call, call->begin);
+}
+
 void hooks_os_begin_exec(struct os_call *call)
 {
 	bool is_searched = call->call == OS_execvp || call->call == OS_execvpe;
 
-	if (&gprof_os_library && (hook_mode() & COLLECTOR_RECORD)) {
+	if (&gprof_os_code && (hook_mode() & COLLECTOR_RECORD)) {
 		call->begin = begin_call();
 	}
 	if (call->begin && !(call->path && is_missing(call->path, is_searched))) {
-		record(call, call->begin);
+		note_call(call);
 	}
 }
 
@@ -254,8 +283,8 @@ void hooks_os_forget(void)
 
 void hooks_os_init(void)
 {
-	if (&gprof_os_library) {
-		os_counts_want();
+	if (&gprof_os_code) {
+		os_counts_want(&gprof_os_code);
 		python_lock_find();
 	}
 }
@@ -265,6 +294,7 @@ HOOK_EXPORT const struct os_recorder gprof_os_recorder = {.sizes = OS_RECORDER_S
 	.mode = &collector_mode,
 	.begin = begin_call,
 	.end = end_call,
+	.note = note_call,
 	.forget = forget_file,
 	.post = note_post,
 	.posts = posts_of,

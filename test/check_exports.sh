@@ -74,7 +74,7 @@ fi
 # The second library: its list without the name that is no function, the mark that it is there, and a version where glibc's versions differ.
 os=${B:-build}/libgprof-os.so
 listed=$({ printf '#define OS_CALL(name,kind) @name\n#include "collector/format/os_calls.def"\n' | gcc -E -P -I. -x c - | tr -d '@ ' | grep . | grep -vxE "python_gil|f?exec.*"
-	echo gprof_os_library; } | sort -u)
+	echo gprof_os_code; } | sort -u)
 exported=$(nm -D --extern-only --defined-only "$os" | awk '$2 != "A" {print $3}' | grep -vE '^(_init|_fini|__asan|__ubsan|__tsan|__lsan|__sanitizer)' | sort -u)
 if ! diff <(echo "$listed") <(sed 's/@@.*//' <<<"$exported"); then
 	echo "os_calls.def (<) and the exports of libgprof-os.so (>) differ"

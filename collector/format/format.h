@@ -720,8 +720,9 @@ enum gprof_fact {
  * the call waits for, or the thread. file: identifies what the descriptor refers to; 0: none, or
  * unknown. name: only the first row with a file number carries the file's name; a row without a
  * number may carry the path that the call tried to open or run. caller: where the call returns to, an
- * address of the process. native_stack: the same as a stack of one frame, 0 in rings, and where CPU
- * samples are off. holder: the thread (the system's number) that had the mutex as the call began; 0: unknown.
+ * address of the process. native_stack: who called; of a short call, and where the stack is unknown,
+ * `caller` as a stack of one frame. holder: the thread (the system's number) that had the mutex as the
+ * call began; 0: unknown. py_stack: as of api_launch.
  */
 #define GPROF_COLUMNS_os_call(C, t)                                                                \
 	GPROF_COLUMNS_API_COMMON(C, t)                                                             \
@@ -732,7 +733,8 @@ enum gprof_fact {
 	C(t, uint32_t, name, STRING)                                                               \
 	C(t, uint64_t, caller, ADDRESS)                                                            \
 	C(t, uint32_t, native_stack, UINT)                                                         \
-	C(t, uint32_t, holder, UINT)
+	C(t, uint32_t, holder, UINT)                                                               \
+	C(t, uint32_t, py_stack, UINT)
 
 /* Calls that were shorter than GPROF_OS_MIN_NS. begin, dur: the time in which they were made. */
 #define GPROF_COLUMNS_os_count(C, t)                                                               \

@@ -34,12 +34,18 @@ extern _Atomic uint64_t call_stack_min_raw __attribute__((visibility("hidden")))
  */
 uint32_t call_stack_take(void);
 
-/* The same for a call that began and ended then; 0 if it needs no stack. */
-static inline __attribute__((always_inline)) uint32_t call_stack_of(uint64_t begin, uint64_t end)
+/* Is a call long enough for a stack, that began and ended then? */
+static inline bool call_stack_is_for(uint64_t begin, uint64_t end)
 {
 	uint64_t min_raw = atomic_load_explicit(&call_stack_min_raw, memory_order_relaxed);
 
-	return __builtin_expect(end - begin >= min_raw, 0) ? call_stack_take() : 0;
+	return __builtin_expect(end - begin >= min_raw, 0);
+}
+
+/* The same as call_stack_take for such a call; 0 if it needs no stack. */
+static inline __attribute__((always_inline)) uint32_t call_stack_of(uint64_t begin, uint64_t end)
+{
+	return call_stack_is_for(begin, end) ? call_stack_take() : 0;
 }
 
 /* Before and after a library is unloaded: stacks that have its code are not known any more. */
@@ -47,7 +53,8 @@ void call_stack_unload(void);
 
 /* ---- for the drain thread ---- */
 
-enum { CALL_STACK_FREE, CALL_STACK_TAKEN, CALL_STACK_FULL };
+/* CALL_STACK_WALKED: the drain rests before it takes another copy. */
+enum { CALL_STACK_FREE, CALL_STACK_TAKEN, CALL_STACK_FULL, CALL_STACK_WALKED };
 
 /* A copy that waits for the drain. */
 struct call_stack_slot {

@@ -11,6 +11,7 @@
 #include "collector/format/format.h"
 #include "collector/ring/ring.h"
 #include "collector/util/config.h"
+#include "collector/util/own_code.h"
 
 enum {
 #define OS_CALL(name, kind) CALL_##name,
@@ -29,18 +30,25 @@ static struct os_counts_state {
 	uint32_t first_call;
 } state;
 
-static atomic_bool is_wanted COMPAT_AT_START;
+static const struct own_code *_Atomic os_code COMPAT_AT_START; /* NULL: it is not there */
 
 _Atomic uint64_t os_counts_min_raw;
 
-void os_counts_want(void)
+void os_counts_want(const struct own_code *code)
 {
-	atomic_store(&is_wanted, true);
+	atomic_store(&os_code, code);
 }
 
 COMPAT_START_CODE bool os_counts_are_wanted(void)
 {
-	return atomic_load(&is_wanted);
+	return atomic_load(&os_code) != NULL;
+}
+
+bool os_counts_is_code(uintptr_t address)
+{
+	const struct own_code *code = atomic_load(&os_code);
+
+	return code && own_code_contains(code, address);
 }
 
 const char *os_counts_name(unsigned int call)

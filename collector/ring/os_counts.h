@@ -10,9 +10,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* libgprof-os.so is there. Before the recorder starts. */
-void os_counts_want(void);
+/* libgprof-os.so is there, and that is its code. Before the recorder starts. */
+struct own_code;
+void os_counts_want(const struct own_code *code);
 bool os_counts_are_wanted(void);
+/* Is it an address in that library? */
+bool os_counts_is_code(uintptr_t address);
 
 /* The names of the functions, in the order of os_calls.def; NULL behind the last one. */
 const char *os_counts_name(unsigned int call);

@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "collector/ring/call_stack.h"
+#include "collector/ring/os_counts.h"
 #include "collector/sample/code_map.h"
 #include "collector/sample/native_stack.h"
 #include "collector/sample/stack_walk.h"
 #include "collector/stream/dictionary.h"
 #include "collector/stream/facts.h"
+#include "collector/util/clock.h"
 #include "collector/util/config.h"
 #include "collector/util/notice.h"
 #include "collector/util/own_code.h"
@@ -25,6 +27,10 @@
  */
 #define LOOK_NS	    2000000u
 #define LOOK_MAX_NS 100000000u
+/* Walks take at most this part of the drain's time, ... */
+#define COST_PARTS 10u
+/* ... and at first as much as of so long a time. */
+#define FIRST_NS 2000000000u
 
 static struct launch_stack_state {
 	struct call_stacks *stacks; /* NULL: none are taken */
@@ -32,6 +38,7 @@ static struct launch_stack_state {
 	uint32_t code_era, dictionary_era; /* of the recipes */
 	uint32_t first_unloads;		   /* copies that were taken before it are not valid */
 	uint64_t due_ns, pause_ns;
+	uint64_t next_ns; /* before it, no slot is free again */
 	struct {
 		uint32_t number, id; /* of a copy, and of its stack */
 	} done[NR_DONE];
@@ -105,6 +112,11 @@ static bool is_valid(const struct call_stack_slot *slot)
 	       atomic_load(&state.stacks->unloads) == atomic_load(&state.stacks->known_unloads);
 }
 
+static bool is_ours(uint64_t address)
+{
+	return own_code_has(address) || os_counts_is_code(address);
+}
+
 /* Returns the id of the stack, 0 if it is unknown. */
 static uint32_t walk(const struct call_stack_slot *slot)
 {
@@ -119,7 +131,7 @@ static uint32_t walk(const struct call_stack_slot *slot)
 	memcpy(copy.registers, slot->view.registers, sizeof(slot->view.registers));
 	copy.registers[FRAME_SP] = slot->view.sp;
 	nr = stack_walk(&copy, addresses, CODE_MAP_MAX_FRAMES, &is_cut, &words);
-	while (nr_ours < nr && own_code_has(addresses[nr_ours])) {
+	while (nr_ours < nr && is_ours(addresses[nr_ours])) {
 		nr_ours++; /* the innermost frames */
 	}
 	id = code_map_stack(addresses + nr_ours, nr - nr_ours, is_cut);
@@ -148,22 +160,51 @@ static uint32_t find_copies(struct call_stack_slot *copies[CALL_STACK_SLOTS])
 	return nr;
 }
 
-/* Copies come first, then the look at the code: a later copy may have code that it did not see. */
-static bool walk_all(void)
+/* A program whose every stack is new would otherwise keep the drain busy with them. */
+static void free_slots(uint64_t now_ns)
 {
-	struct call_stack_slot *copies[CALL_STACK_SLOTS];
-	uint32_t nr = find_copies(copies);
+	for (uint32_t i = 0; i < CALL_STACK_SLOTS && now_ns >= state.next_ns; i++) {
+		struct call_stack_slot *slot = &state.stacks->slots[i];
 
-	if (nr) {
-		look_at_code();
+		if (atomic_load_explicit(&slot->state, memory_order_relaxed) == CALL_STACK_WALKED) {
+			atomic_store_explicit(&slot->state, CALL_STACK_FREE, memory_order_release);
+		}
 	}
+}
+
+static void pay(uint64_t now_ns, uint64_t cost_ns)
+{
+	uint64_t first_ns = now_ns > FIRST_NS ? now_ns - FIRST_NS : 0;
+
+	state.next_ns = state.next_ns > first_ns ? state.next_ns : first_ns;
+	state.next_ns += cost_ns * COST_PARTS;
+}
+
+static void walk_these(struct call_stack_slot *const *copies, uint32_t nr)
+{
 	for (uint32_t i = 0; i < nr; i++) {
 		uint32_t number = copies[i]->number, at = number % NR_DONE;
 
 		state.done[at].id = walk(copies[i]);
 		state.done[at].number = number;
-		atomic_store_explicit(&copies[i]->state, CALL_STACK_FREE, memory_order_release);
+		atomic_store_explicit(&copies[i]->state, CALL_STACK_WALKED, memory_order_relaxed);
 	}
+}
+
+/* Copies come first, then the look at the code: a later copy may have code that it did not see. */
+static bool walk_all(void)
+{
+	struct call_stack_slot *copies[CALL_STACK_SLOTS];
+	uint32_t nr = find_copies(copies);
+	uint64_t now_ns = clock_monotonic_ns(), before_ns;
+
+	if (nr) {
+		before_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+		look_at_code();
+		walk_these(copies, nr);
+		pay(now_ns, clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns);
+	}
+	free_slots(now_ns);
 	return nr > 0;
 }
 
@@ -177,6 +218,7 @@ void launch_stack_look(uint64_t now_ns)
 		state.pause_ns = walk_all() ? LOOK_NS : state.pause_ns * 2;
 		state.pause_ns = state.pause_ns < LOOK_MAX_NS ? state.pause_ns : LOOK_MAX_NS;
 		state.due_ns = now_ns + state.pause_ns;
+		state.due_ns = state.due_ns > state.next_ns ? state.due_ns : state.next_ns;
 	}
 }
 

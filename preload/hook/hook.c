@@ -16,7 +16,7 @@
 #include "preload/hook/kernels.h"
 
 struct hook_route *_Atomic hook_routes[HOOK_NR];
-uint32_t (*_Atomic hook_launch_stack)(void);
+uint32_t (*_Atomic hook_python_stack)(void);
 
 #define API_RT	GPROF_API_RUNTIME
 #define API_DRV GPROF_API_DRIVER
@@ -165,7 +165,7 @@ static inline __attribute__((always_inline)) void emit_launch(const struct call 
 	uint32_t block_y, uint32_t block_z, uint64_t shared_bytes, const void *stream)
 {
 	uint32_t (*stack_of_launch)(void) =
-		atomic_load_explicit(&hook_launch_stack, memory_order_relaxed);
+		atomic_load_explicit(&hook_python_stack, memory_order_relaxed);
 	uint32_t py_stack = __builtin_expect(stack_of_launch != NULL, 0) ? stack_of_launch() : 0;
 
 	ADD_ROW(row, call, ring_launch);

@@ -103,10 +103,10 @@ struct hook_range {
 extern struct hook_range *_Atomic hook_targets __attribute__((visibility("hidden")));
 
 /*
- * The stack of the language that launches a kernel, as an id of the stream; 0 for none. NULL until
- * a reader of such stacks sets it. It keeps errno.
+ * The Python stack of the calling thread, as an id of the stream; 0 if there is none, or none is
+ * due. NULL where no such stacks are wanted. It keeps errno.
  */
-extern uint32_t (*_Atomic hook_launch_stack)(void) __attribute__((visibility("hidden")));
+extern uint32_t (*_Atomic hook_python_stack)(void) __attribute__((visibility("hidden")));
 
 /* Names and APIs by id - 1, for the recorder. */
 extern const char *const hook_names;

@@ -10,6 +10,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "collector/util/own_code.h"
+
 enum os_id {
 #define OS_CALL(name, kind) OS_##name,
 #include "collector/format/os_calls.def"
@@ -40,6 +42,8 @@ struct os_recorder {
 	/* Begins a call. Returns 0 if it is not one of the program. */
 	uint64_t (*begin)(void);
 	void (*end)(const struct os_call *call);
+	/* Or it has an event before it returns, without a duration. */
+	void (*note)(const struct os_call *call);
 	/*
 	 * The descriptors are closed, or mean other files, now; those that are none are left out.
 	 * Returns the number of the first one's file, 0 if it has none.
@@ -61,7 +65,7 @@ struct os_recorder {
 /* In libgprof.so. */
 extern const struct os_recorder gprof_os_recorder __attribute__((weak, visibility("default")));
 
-/* In libgprof-os.so: it is there. */
-extern const char gprof_os_library __attribute__((weak, visibility("default")));
+/* In libgprof-os.so: its code, whose frames are no part of a call's stack. */
+extern const struct own_code gprof_os_code __attribute__((weak, visibility("default")));
 
 #endif

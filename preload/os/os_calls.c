@@ -39,7 +39,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-const char gprof_os_library EXPORT = 1;
+const struct own_code gprof_os_code EXPORT = {__ehdr_start, etext};
 
 /* ---- the real functions ---- */
 
@@ -628,13 +628,76 @@ CALL_ERROR(pthread_clockjoin_np,
 	(pthread_t thread, void **result, clockid_t clock, const struct timespec *until),
 	(thread, result, clock, until), .object = (uint64_t)thread)
 
+/* ---- processes ---- */
+
 /*
- * ---- processes ----
- *
- * vfork has no wrapper: its child runs on in the frame that called vfork, and overwrites that of a
- * wrapper. Only code that keeps all in registers survives that, and it would have to make the
- * system call itself, past other libraries that wrap vfork.
+ * The child of vfork runs on in the frame that called it, so nothing of a wrapper may be left on
+ * the stack: the wrapper notes the call before it begins, and then jumps to the C library's
+ * function, which returns to the program, twice. So the event has no duration and no result.
  */
+__attribute__((used)) static void *begin_vfork(void *caller);
+
+static pid_t lacks_vfork(void)
+{
+	errno = ENOSYS;
+	return -1;
+}
+
+static void *begin_vfork(void *caller)
+{
+	void *real = next(OS_vfork);
+	struct os_call call = {
+		.begin = begin_call(), .call = OS_vfork, .caller = address(caller), NO_FD};
+
+	if (call.begin) {
+		gprof_os_recorder.note(&call);
+	}
+	return real ? real : (void *)lacks_vfork;
+}
+
+/* clang-format off */
+#if defined(__x86_64__)
+__asm__(".pushsection .text\n"
+	".globl vfork\n"
+	".type vfork, @function\n"
+	"vfork:\n"
+	".cfi_startproc\n"
+	"endbr64\n"
+	"movq (%rsp), %rdi\n"
+	"subq $8, %rsp\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"call begin_vfork\n"
+	"addq $8, %rsp\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"jmp *%rax\n"
+	".cfi_endproc\n"
+	".size vfork, . - vfork\n"
+	".popsection");
+#elif defined(__aarch64__)
+__asm__(".pushsection .text\n"
+	".globl vfork\n"
+	".type vfork, %function\n"
+	"vfork:\n"
+	".cfi_startproc\n"
+	"hint #34\n" /* bti c */
+	"stp x29, x30, [sp, #-16]!\n"
+	".cfi_def_cfa_offset 16\n"
+	".cfi_offset x29, -16\n"
+	".cfi_offset x30, -8\n"
+	"mov x29, sp\n"
+	"mov x0, x30\n"
+	"bl begin_vfork\n"
+	"ldp x29, x30, [sp], #16\n"
+	".cfi_def_cfa_offset 0\n"
+	".cfi_restore x29\n"
+	".cfi_restore x30\n"
+	"mov x16, x0\n"
+	"br x16\n"
+	".cfi_endproc\n"
+	".size vfork, . - vfork\n"
+	".popsection");
+#endif
+/* clang-format on */
 
 /* In the child nothing is recorded yet. */
 CALL(pid_t, fork, (void), (), NO_FD)

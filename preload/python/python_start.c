@@ -231,7 +231,7 @@ static void note_tracer(const char *event)
 	report_traced();
 }
 
-static uint32_t stack_of_launch(void)
+static uint32_t python_stack(void)
 {
 	return python_stack_take(NULL).stack;
 }
@@ -258,7 +258,7 @@ static void start(void)
 	python_frame_trust(parts != 0);
 	atomic_store(&python_parts, parts);
 	if (parts & 1u << PYTHON_STACKS) {
-		atomic_store(&hook_launch_stack, stack_of_launch);
+		atomic_store(&hook_python_stack, python_stack);
 	}
 }
 

@@ -25,7 +25,7 @@ struct io_view {
 	struct view_input input;
 	struct keyed_stats files; /* the kind is enum gprof_os_kind; sizes are bytes */
 	struct os_files names;	  /* of the current process */
-	struct os_threads threads;
+	struct os_threads threads, callers;
 	struct row_files *files_of; /* by row of `files` */
 	size_t nr_files_of, files_capacity;
 	struct idmap groups; /* uint32_t of string_pool.h, by the name of a file */
@@ -34,7 +34,10 @@ struct io_view {
 };
 
 static const struct scan_want wants[] = {
-	{GPROF_TABLE_os_call, COLS(api, dur, thread, call) | COLS(os_call, bytes, file, name), 0},
+	{GPROF_TABLE_os_call,
+		COLS(api, dur, thread, call) |
+			COLS(os_call, bytes, file, name, native_stack, py_stack),
+		0},
 };
 
 static void init(void *state)
@@ -105,6 +108,8 @@ static void on_batch(void *context, struct process *process, const struct batch 
 		histogram_add(&view->files.sizes, row, b->col[COL_os_call_bytes][i]);
 		os_threads_add(
 			&view->threads, row, process, (uint32_t)b->col[COL_api_thread][i], ns);
+		os_callers_add(&view->callers, row, process, b->col[COL_os_call_native_stack][i],
+			b->col[COL_os_call_py_stack][i], ns);
 	}
 }
 
@@ -113,7 +118,7 @@ static void on_batch(void *context, struct process *process, const struct batch 
 struct io_row {
 	struct keyed_stats_row row;
 	uint64_t bytes, avg_bytes, ns; /* ns: 0 where there is no rate */
-	struct os_row_threads threads;
+	struct os_row_threads threads, callers;
 	uint64_t nr_files;
 	uint32_t name;
 	const char *kind;
@@ -133,6 +138,10 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("thread", "Mostly in", TABLE_NAME, .is_minor = true,
 		.help = "the thread with the most time in these calls",
 		TABLE_MEMBER(io_row, threads.most)),
+	TABLE_COLUMN("caller", "Mostly by", TABLE_NAME, .is_minor = true,
+		.help = "the function, or line of Python, with the most time in these calls; needs "
+			"CPU samples",
+		TABLE_IF(io_row, callers.most, callers.nr)),
 	TABLE_COLUMN("files", "Files", TABLE_COUNT, .is_minor = true,
 		TABLE_IF(io_row, nr_files, row.name)),
 	TABLE_COLUMN("name", "File or peer", TABLE_NAME, TABLE_IF(io_row, name, row.name)),
@@ -150,6 +159,7 @@ static struct io_row io_row(const struct io_view *view, size_t i)
 		.avg_bytes = bytes / times->count,
 		.ns = row->kind != GPROF_OS_SYNC ? histogram_sum(times) : 0,
 		.threads = view->threads.rows[i],
+		.callers = view->callers.rows[i],
 		.nr_files = files->nr,
 		.name = files->nr > 1 ? row->name : files->first,
 		.kind = os_kind_name(row->kind)};
@@ -184,6 +194,7 @@ static void fill_table(void *state, struct table *table)
 	keyed_stats_finish(&view->files);
 	total_ns = keyed_stats_total_ns(&view->files);
 	os_threads_finish(&view->threads, view->files.nr_rows, os_thread_name);
+	os_callers_finish(&view->callers, view->files.nr_rows);
 	for (size_t i = 0; i < view->files.nr_rows; i++) {
 		struct io_row row = io_row(view, i);
 
@@ -207,6 +218,7 @@ static void fini(void *state)
 
 	os_files_fini(&view->names);
 	os_threads_fini(&view->threads);
+	os_threads_fini(&view->callers);
 	idmap_fini(&view->groups);
 	idset_destroy(view->seen);
 	free(view->files_of);

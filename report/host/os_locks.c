@@ -10,7 +10,6 @@
 
 #include "report/analysis/view.h"
 #include "report/host/os_threads.h"
-#include "report/model/native_stack.h"
 #include "report/model/os_files.h"
 #include "report/model/os_kind.h"
 #include "report/util/hash.h"
@@ -36,14 +35,16 @@ struct locks_view {
 	struct lock **lock_of; /* of each row */
 	size_t capacity;
 	struct os_threads threads;
-	struct os_threads sites;   /* by native stack: where the calls are */
+	struct os_threads callers;
 	struct os_threads holders; /* by the system's number of the thread */
 	bool has_calls;
 };
 
 static const struct scan_want wants[] = {
 	{GPROF_TABLE_os_call,
-		COLS(api, dur, thread, call) | COLS(os_call, object, native_stack, holder), 0},
+		COLS(api, dur, thread, call) |
+			COLS(os_call, object, native_stack, holder, py_stack),
+		0},
 };
 
 static uint32_t find_row(struct locks_view *view, const struct lock_key *wanted)
@@ -72,22 +73,6 @@ static bool is_lock(uint32_t name)
 	return kind == GPROF_OS_LOCK || kind == GPROF_OS_WAIT || kind == GPROF_OS_GIL;
 }
 
-/* 0 is unknown. */
-static void add_known(struct os_threads *sums, uint32_t row, struct process *process,
-	uint64_t number, uint64_t ns)
-{
-	if (number) {
-		os_threads_add(sums, row, process, (uint32_t)number, ns);
-	}
-}
-
-static uint32_t site_name(struct process *process, uint32_t native_stack)
-{
-	uint32_t caller;
-
-	return native_stack_frame(process, native_stack, &caller).function;
-}
-
 static void on_batch(void *context, struct process *process, const struct batch *b)
 {
 	struct locks_view *view = context;
@@ -96,7 +81,7 @@ static void on_batch(void *context, struct process *process, const struct batch 
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		struct lock_key key = {process, b->col[COL_os_call_object][i], 0, 0};
 		uint64_t ns;
-		uint32_t row;
+		uint32_t row, holder = (uint32_t)b->col[COL_os_call_holder][i];
 
 		if (!key.object) {
 			continue;
@@ -110,8 +95,11 @@ static void on_batch(void *context, struct process *process, const struct batch 
 		histogram_add(&view->stats.times, row, ns);
 		os_threads_add(
 			&view->threads, row, process, (uint32_t)b->col[COL_api_thread][i], ns);
-		add_known(&view->sites, row, process, b->col[COL_os_call_native_stack][i], ns);
-		add_known(&view->holders, row, process, b->col[COL_os_call_holder][i], ns);
+		os_callers_add(&view->callers, row, process, b->col[COL_os_call_native_stack][i],
+			b->col[COL_os_call_py_stack][i], ns);
+		if (holder) {
+			os_threads_add(&view->holders, row, process, holder, ns);
+		}
 	}
 }
 
@@ -120,7 +108,7 @@ static void on_batch(void *context, struct process *process, const struct batch 
 struct lock_row {
 	struct keyed_stats_row row;
 	const struct process *process;
-	struct os_row_threads threads, holders, sites;
+	struct os_row_threads threads, holders, callers;
 	const char *kind;
 	uint32_t address;
 };
@@ -141,11 +129,11 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("holder", "Held by", TABLE_NAME, .is_major = true,
 		.help = "the thread that had the lock, or ended the waits, for most of that time",
 		TABLE_IF(lock_row, holders.most, holders.nr)),
-	TABLE_COLUMN("sites", "Call sites", TABLE_COUNT, .is_wide_only = true,
-		.help = "places in the code that wait for it", TABLE_NONZERO(lock_row, sites.nr)),
+	TABLE_COLUMN("sites", "Callers", TABLE_COUNT, .is_wide_only = true,
+		.help = "functions that wait for it", TABLE_NONZERO(lock_row, callers.nr)),
 	TABLE_COLUMN("site", "Waits in", TABLE_NAME, .is_major = true,
-		.help = "the function that waited longest, by one place in it; needs CPU samples",
-		TABLE_IF(lock_row, sites.most, sites.nr)),
+		.help = "the function, or line of Python, that waited longest; needs CPU samples",
+		TABLE_IF(lock_row, callers.most, callers.nr)),
 	TABLE_COLUMN("name", "Function", TABLE_NAME, TABLE_MEMBER(keyed_stats_row, name)),
 	TABLE_COLUMN("address", "Address", TABLE_NAME, TABLE_MEMBER(lock_row, address)),
 };
@@ -169,14 +157,14 @@ static void fill_table(void *state, struct table *table)
 	keyed_stats_finish(&view->stats);
 	total_ns = keyed_stats_total_ns(&view->stats);
 	os_threads_finish(&view->threads, view->stats.nr_rows, os_thread_name);
-	os_threads_finish(&view->sites, view->stats.nr_rows, site_name);
+	os_callers_finish(&view->callers, view->stats.nr_rows);
 	os_threads_finish(&view->holders, view->stats.nr_rows, os_thread_text_of);
 	for (size_t i = 0; i < view->stats.nr_rows; i++) {
 		struct lock_row row = {.row = view->stats.rows[i],
 			.process = view->lock_of[i]->key.process,
 			.threads = view->threads.rows[i],
 			.holders = view->holders.rows[i],
-			.sites = view->sites.rows[i],
+			.callers = view->callers.rows[i],
 			.kind = os_kind_name(view->stats.rows[i].kind),
 			.address = address_text(view->lock_of[i]->key.object)};
 
@@ -201,7 +189,7 @@ static void fini(void *state)
 
 	hash_free(view->locks);
 	os_threads_fini(&view->threads);
-	os_threads_fini(&view->sites);
+	os_threads_fini(&view->callers);
 	os_threads_fini(&view->holders);
 	free(view->lock_of);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "report/analysis/view.h"
+#include "report/host/os_threads.h"
 #include "report/model/os_kind.h"
 
 #define NR_CALLS 65536u
@@ -23,6 +24,7 @@ struct os_runtime_view {
 	struct keyed_stats calls; /* the kind is enum gprof_os_kind */
 	struct os_sum *sums;	  /* of each row */
 	size_t capacity;
+	struct os_threads callers;
 	uint32_t *row_of;  /* by the id of a call, of the current process */
 	uint64_t nr_short; /* calls that were only counted, and those that were not */
 	uint64_t nr_long;
@@ -30,9 +32,11 @@ struct os_runtime_view {
 };
 
 static const struct scan_want wants[] = {
-	{GPROF_TABLE_os_call, COLS(api, dur, call, result) | COLS(os_call, bytes), 0},
+	{GPROF_TABLE_os_call,
+		COLS(api, dur, call, result) | COLS(os_call, bytes, native_stack, py_stack), 0},
 	{GPROF_TABLE_os_count, COLS(os_count, call, nr, bytes), 0},
 	{SCAN_WITH(GPROF_IS_CALL), COLS(api, dur, call, result), 0},
+	{GPROF_TABLE_api, COLS(api, native_stack), 0},
 };
 
 static void init(void *state)
@@ -91,18 +95,31 @@ static void on_counts(
 	}
 }
 
+static void add_caller(struct os_runtime_view *view, uint32_t row, struct process *process,
+	const struct batch *b, uint32_t i, uint64_t ns)
+{
+	if (b->table == GPROF_TABLE_os_call) {
+		os_callers_add(&view->callers, row, process, b->col[COL_os_call_native_stack][i],
+			b->col[COL_os_call_py_stack][i], ns);
+	} else if (b->table == GPROF_TABLE_api) {
+		os_callers_add(
+			&view->callers, row, process, b->col[COL_api_native_stack][i], 0, ns);
+	}
+}
+
 static void on_calls(struct os_runtime_view *view, struct process *process, const struct batch *b)
 {
 	const uint64_t *bytes = b->table == GPROF_TABLE_os_call ? b->col[COL_os_call_bytes] : NULL;
 
 	for (uint32_t i = 0; i < b->nr_rows; i++) {
 		uint32_t row = find_row(view, process, b->col[COL_api_call][i]);
+		uint64_t ns = clock_map_duration(&process->host_clock, b->col[COL_api_dur][i]);
 
 		if (row == NO_ROW) {
 			continue;
 		}
-		histogram_add(&view->calls.times, row,
-			clock_map_duration(&process->host_clock, b->col[COL_api_dur][i]));
+		histogram_add(&view->calls.times, row, ns);
+		add_caller(view, row, process, b, i, ns);
 		view->calls.rows[row].failed += bytes && b->col[COL_api_result][i];
 		view->sums[row].bytes += bytes ? bytes[i] : 0;
 		view->nr_long += bytes != NULL;
@@ -122,6 +139,7 @@ static void on_batch(void *context, struct process *process, const struct batch 
 
 struct call_row {
 	struct keyed_stats_row row;
+	struct os_row_threads callers;
 	uint64_t nr_short, bytes;
 	const char *kind;
 };
@@ -136,6 +154,10 @@ static const struct table_column columns[] = {
 		TABLE_MEMBER(keyed_stats_row, failed)),
 	TABLE_COLUMN("bytes", "Bytes", TABLE_SIZE, .help = "read, written, sent or received",
 		TABLE_MEMBER(call_row, bytes)),
+	TABLE_COLUMN("caller", "Mostly by", TABLE_NAME, .is_minor = true,
+		.help = "the function, or line of Python, with the most time in these calls; needs "
+			"CPU samples",
+		TABLE_IF(call_row, callers.most, callers.nr)),
 	TABLE_COLUMN("kind", "Kind", TABLE_TEXT, TABLE_MEMBER(call_row, kind)),
 	TABLE_COLUMN("name", "Function", TABLE_NAME, TABLE_MEMBER(keyed_stats_row, name)),
 };
@@ -146,10 +168,12 @@ static void fill_table(void *state, struct table *table)
 	double total_ns;
 
 	keyed_stats_finish(&view->calls);
+	os_callers_finish(&view->callers, view->calls.nr_rows);
 	total_ns = keyed_stats_total_ns(&view->calls);
 	for (size_t i = 0; i < view->calls.nr_rows; i++) {
-		struct call_row row = {view->calls.rows[i], view->sums[i].nr_short,
-			view->sums[i].bytes, os_kind_name(view->calls.rows[i].kind)};
+		struct call_row row = {view->calls.rows[i], view->callers.rows[i],
+			view->sums[i].nr_short, view->sums[i].bytes,
+			os_kind_name(view->calls.rows[i].kind)};
 
 		if (!view->nr_long && !view->nr_short) {
 			row.row.failed = row.nr_short = row.bytes = UINT64_MAX;
@@ -177,6 +201,7 @@ static void fini(void *state)
 
 	free(view->row_of);
 	free(view->sums);
+	os_threads_fini(&view->callers);
 }
 
 VIEW(os_runtime, 316) = {

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "report/model/mixed_stack.h"
 #include "report/model/os_files.h"
 #include "report/util/hash.h"
 
@@ -62,6 +63,36 @@ void os_threads_finish(struct os_threads *threads, size_t nr_rows,
 			most[i] ? name(most[i]->key.process, most[i]->key.thread) : 0;
 	}
 	free(most);
+}
+
+/* Returns a number of string_pool.h, 0: unknown. */
+static uint32_t caller_of(struct process *process, uint64_t native_stack, uint64_t py_stack)
+{
+	uint64_t id = mixed_stack_id(native_stack, py_stack);
+	uint32_t site = py_stack ? 0 : native_stack_site(process, (uint32_t)native_stack);
+
+	return site || !id ? site : mixed_stack_place(process, id);
+}
+
+void os_callers_add(struct os_threads *callers, uint32_t row, struct process *process,
+	uint64_t native_stack, uint64_t py_stack, uint64_t ns)
+{
+	uint32_t caller = caller_of(process, native_stack, py_stack);
+
+	if (caller) {
+		os_threads_add(callers, row, NULL, caller, ns);
+	}
+}
+
+static uint32_t caller_name(struct process *process, uint32_t caller)
+{
+	(void)process;
+	return caller;
+}
+
+void os_callers_finish(struct os_threads *callers, size_t nr_rows)
+{
+	os_threads_finish(callers, nr_rows, caller_name);
 }
 
 void os_threads_fini(struct os_threads *threads)

@@ -34,4 +34,12 @@ void os_threads_finish(struct os_threads *threads, size_t nr_rows,
 	uint32_t (*name)(struct process *process, uint32_t thread));
 void os_threads_fini(struct os_threads *threads);
 
+/*
+ * The same for the callers of a row, by the two stacks of a call: the line of Python where that is
+ * known, else the function of C or C++ that it was made for. Those of all processes are one.
+ */
+void os_callers_add(struct os_threads *callers, uint32_t row, struct process *process,
+	uint64_t native_stack, uint64_t py_stack, uint64_t ns);
+void os_callers_finish(struct os_threads *callers, size_t nr_rows);
+
 #endif

@@ -143,10 +143,14 @@ struct native_frame native_stack_frame(struct process *process, uint32_t id, uin
 	return (struct native_frame){stack->name, file ? file->name : 0};
 }
 
-/* "libcudart.so.12", "libcublasLt.so.12", "libnccl.so.2", "libnvrtc.so.12". */
-static bool is_of_cuda(uint32_t file)
+/*
+ * Programs call through these: "libcudart.so.12", "libcublasLt.so.12", "libnccl.so.2",
+ * "libnvrtc.so.12"; "libc.so.6", "libstdc++.so.6"; "python3.12", "libpython3.12.so.1.0".
+ */
+static bool is_between(uint32_t file)
 {
-	static const char *const prefixes[] = {"libcu", "libnccl", "libnv"};
+	static const char *const prefixes[] = {"libcu", "libnccl", "libnv", "libc.", "libc-",
+		"libpthread", "libstdc++", "libc++", "ld-", "python", "libpython", "libgprof"};
 	const char *name = string_pool_text(file, NULL);
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
@@ -167,7 +171,7 @@ uint32_t native_stack_site(struct process *process, uint32_t id)
 		if (!stack) {
 			break;
 		}
-		if (file && !is_of_cuda(file->name)) {
+		if (file && !is_between(file->name)) {
 			return native_stack_frame(process, id, &id).function;
 		}
 		id = stack->parent;

@@ -27,8 +27,8 @@ static inline bool native_stack_is_known(struct process *process, uint32_t stack
 }
 
 /*
- * The function that a call of CUDA was made for: the innermost one outside of NVIDIA's libraries, a
- * number of string_pool.h; 0 if there is none.
+ * The function that a call was made for: the innermost one outside of NVIDIA's libraries, those of
+ * C and C++, and Python's interpreter, a number of string_pool.h; 0 if there is none.
  */
 uint32_t native_stack_site(struct process *process, uint32_t stack);
 

@@ -253,6 +253,21 @@ static unsigned int native_column_of(unsigned int table)
 		return COL_api_alloc_native_stack;
 	case GPROF_TABLE_api_sync:
 		return COL_api_sync_native_stack;
+	case GPROF_TABLE_os_call:
+		return COL_os_call_native_stack;
+	default:
+		return 0;
+	}
+}
+
+/* The column of its Python stack; 0: the table has none. */
+static unsigned int python_column_of(unsigned int table)
+{
+	switch (table) {
+	case GPROF_TABLE_api_launch:
+		return COL_api_launch_py_stack;
+	case GPROF_TABLE_os_call:
+		return COL_os_call_py_stack;
 	default:
 		return 0;
 	}
@@ -266,8 +281,8 @@ static uint16_t call_of(uint64_t id)
 /* This is where activities and calls meet: the call removes what it launched from op_launch. */
 static void add_calls(struct op_rows *rows, const struct batch *b, struct op_events *events)
 {
-	const uint64_t *stacks =
-		b->table == GPROF_TABLE_api_launch ? b->col[COL_api_launch_py_stack] : NULL;
+	const unsigned int python_column = python_column_of(b->table);
+	const uint64_t *stacks = python_column ? b->col[python_column] : NULL;
 	const unsigned int handle_column = handle_column_of(b->table);
 	const unsigned int native_column = native_column_of(b->table);
 	const uint64_t *natives = native_column ? b->col[native_column] : NULL;
@@ -395,10 +410,8 @@ static uint32_t mask_of(const struct op_rows *rows, unsigned int table)
 		return COLS(graph_node, time, node, original, thread);
 	case GPROF_TABLE_py_gc:
 		return COL_ALL(NR_COL_py_gc);
-	case GPROF_TABLE_api_launch:
-		return call_mask | COLS(api_launch, py_stack);
 	default:
-		return call_mask;
+		return call_mask | (python_column_of(table) ? COL_BIT(python_column_of(table)) : 0);
 	}
 }
 

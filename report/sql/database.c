@@ -272,6 +272,7 @@ static const struct {
 	{"SCHED_EVENTS", "context switches, as nsys has them"},
 	{"GPROF_THREAD_STATES", "states of threads, for gprof-report to read again"},
 	{"CUDA_CALLCHAINS", "native stacks of API calls, as nsys has them"},
+	{"OSRT_CALLCHAINS", "native stacks of calls of the system, as nsys has them"},
 	{"SAMPLING_CALLCHAINS", "native stacks of CPU samples, as nsys has them"},
 	{"NVTX_EVENTS", "NVTX ranges and marks, as nsys has them"},
 	{"GPROF_OPERATORS", "operators, for gprof-report to read again"},

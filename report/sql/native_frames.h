@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The frames of the native stacks that rows of events have as one text, as rows of a table of their
- * own: nsys's CUDA_CALLCHAINS and SAMPLING_CALLCHAINS are views of it (nsys_views.sql).
+ * own: nsys's CUDA_CALLCHAINS and others are views of it (nsys_views.sql).
  */
 #ifndef REPORT_SQL_NATIVE_FRAMES_H
 #define REPORT_SQL_NATIVE_FRAMES_H

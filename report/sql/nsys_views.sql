@@ -107,7 +107,7 @@ CREATE VIEW CUPTI_ACTIVITY_KIND_RUNTIME AS
 -- eventClass 27: a call of the system.
 CREATE VIEW OSRT_API AS
 	SELECT start_ns AS start, start_ns + dur_ns AS "end", 27 AS eventClass, pid << 24 | tid AS globalTid,
-		NULL AS correlationId, name$ AS nameId, returned AS returnValue, NULL AS nestingLevel, NULL AS callchainId
+		NULL AS correlationId, name$ AS nameId, returned AS returnValue, NULL AS nestingLevel, stack$ AS callchainId
 	FROM os_call;
 
 -- threadState 1: running.
@@ -131,6 +131,10 @@ CREATE VIEW GPROF_THREAD_STATES AS
 CREATE VIEW CUDA_CALLCHAINS AS
 	SELECT stack + 0 AS id, function AS symbol, file AS module, NULL AS unresolved, address AS originalIP, depth AS stackDepth
 	FROM native_frame WHERE stack IN (SELECT callchainId FROM CUPTI_ACTIVITY_KIND_RUNTIME);
+
+CREATE VIEW OSRT_CALLCHAINS AS
+	SELECT stack + 0 AS id, function AS symbol, file AS module, NULL AS unresolved, address AS originalIP, depth AS stackDepth
+	FROM native_frame WHERE stack IN (SELECT callchainId FROM OSRT_API);
 
 CREATE VIEW SAMPLING_CALLCHAINS AS
 	SELECT c.rowid AS id, f.function AS symbol, f.file AS module, NULL AS unresolved, f.address AS originalIP,

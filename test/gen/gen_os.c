@@ -8,7 +8,8 @@
  *     560-580 us  it receives 1,000 bytes from a peer
  *     600-605 us  a launch, whose kernel runs from 610 to 900 us
  *
- * A call before the first step fails. 1,000 shorter reads are only counted.
+ * A call before the first step fails. 1,000 shorter reads are only counted. The reads come from
+ * main() through read_sample() and the library of C++, the receipt from a line of Python.
  */
 #include "test/gen/gen.h"
 
@@ -19,6 +20,7 @@
 #define HOLDER_TID   77u
 
 enum { FILE_DATA = 1, FILE_PEER };
+enum { STACK_LOCK = 1, STACK_MAIN, STACK_SAMPLE, STACK_READ };
 
 /* name: of a file that is met for the first time, or NULL. */
 static struct gprof_row_os_call *call(struct gen *gen, const char *function, uint32_t thread,
@@ -40,32 +42,60 @@ static void move(struct gprof_row_os_call *row, uint32_t file, uint64_t bytes)
 
 static void add_calls(struct gen *gen, uint32_t number, uint64_t at)
 {
-	struct gprof_row_os_call *lock;
+	struct gprof_row_os_call *lock, *read, *receive;
 
-	move(call(gen, "read", 1, at + 300000, number % 5 ? 250 : 252,
-		     number ? NULL : "/data/train.tar"),
-		FILE_DATA, 65536);
-	move(call(gen, "recv", 1, at + 560000, 20, number ? NULL : "10.0.0.2:29500"), FILE_PEER,
-		1000);
+	read = call(gen, "read", 1, at + 300000, number % 5 ? 250 : 252,
+		number ? NULL : "/data/train.tar");
+	move(read, FILE_DATA, 65536);
+	read->native_stack = STACK_READ;
+	receive = call(gen, "recv", 1, at + 560000, 20, number ? NULL : "10.0.0.2:29500");
+	move(receive, FILE_PEER, 1000);
+	receive->py_stack = 2;
 	lock = call(gen, "pthread_mutex_lock", 2, at + 250000, 350, NULL);
 	lock->object = LOCK_ADDRESS;
 	lock->caller = CALLER;
-	lock->native_stack = 1;
+	lock->native_stack = STACK_LOCK;
 	lock->holder = HOLDER_TID;
 }
 
-/* The place that takes the lock, in a file that nobody has. */
-static void add_site(struct gen *gen)
+static void add_file(struct gen *gen, uint32_t id, const char *name)
 {
-	uint32_t path = gen_string(gen, "/nowhere/libqueue.so");
+	uint32_t path = gen_string(gen, name);
 	struct gprof_row_code_file *file = gen_row(gen, GPROF_TABLE_code_file);
+
+	file->id = id;
+	file->path = path;
+}
+
+/* name: of the function, or NULL. */
+static void add_stack(
+	struct gen *gen, uint32_t id, uint32_t parent, uint32_t file, const char *name)
+{
+	uint32_t text = name ? gen_string(gen, name) : 0;
 	struct gprof_row_native_stack *stack = gen_row(gen, GPROF_TABLE_native_stack);
 
-	file->id = 1;
-	file->path = path;
-	stack->id = 1;
-	stack->code_file = 1;
+	stack->id = id;
+	stack->parent = parent;
+	stack->code_file = file;
 	stack->address = 0x1234;
+	stack->name = text;
+}
+
+/* The place that takes the lock is in a file that nobody has. */
+static void add_stacks(struct gen *gen)
+{
+	add_file(gen, 1, "/nowhere/libqueue.so");
+	add_file(gen, 2, "/nowhere/train");
+	add_file(gen, 3, "/nowhere/libstdc++.so.6");
+	add_stack(gen, STACK_LOCK, 0, 1, NULL);
+	add_stack(gen, STACK_MAIN, 0, 2, "main");
+	add_stack(gen, STACK_SAMPLE, STACK_MAIN, 2, "read_sample");
+	add_stack(gen, STACK_READ, STACK_SAMPLE, 3, "std::__basic_file<char>::xsgetn");
+	gen_py_file(gen, 1, "/home/me/train.py");
+	gen_py_code(gen, 1, 1, 30, "<module>");
+	gen_py_code(gen, 2, 1, 10, "receive");
+	gen_py_stack(gen, 1, 0, 1, 42);
+	gen_py_stack(gen, 2, 1, 2, 12);
 }
 
 void gen_os(struct gen *gen)
@@ -77,7 +107,7 @@ void gen_os(struct gen *gen)
 	gen_info_bytes(gen, "process.command", "python\0train.py", 15);
 	gen_info(gen, "step.rule", "nvtx:step");
 	gen_anchor(gen, at, at, at + GEN_CUPTI_OFFSET_NS);
-	add_site(gen);
+	add_stacks(gen);
 	failed = call(gen, "open64", 1, at, 3, "/data/no-such-file");
 	failed->returned = -1;
 	failed->result = 2; /* ENOENT */

@@ -189,6 +189,7 @@ golden v2/compile_samples.json "$report" --view compilations,findings --format j
 "$report" reduce -o "$work/compile.sum" v2/compile.gprof 2>/dev/null
 golden v2/compile.sum "$report" "$work/compile.sum"
 golden v2/os.views "$report" --wide --top 4 --view headline,os-runtime,io,locks,budget,api,threads,idle-gaps v2/os.gprof
+golden v2/os.chains "$report" sql --wide --format csv "SELECT n.value, c.stackDepth, s.value, m.value, c.originalIP, count(*) FROM OSRT_API o JOIN StringIds n ON n.id = o.nameId LEFT JOIN OSRT_CALLCHAINS c ON c.id = o.callchainId LEFT JOIN StringIds s ON s.id = c.symbol LEFT JOIN StringIds m ON m.id = c.module GROUP BY 1, 2 ORDER BY 1, 2" v2/os.gprof
 golden v2/os.sql "$report" sql --format csv "SELECT step, start_ns, dur_ns, tid, name, result, returned, bytes, object, file, path FROM os_call WHERE step IS NULL OR step < 2 ORDER BY start_ns" v2/os.gprof
 golden v2/stacks.views "$report" --wide --view headline,findings,budget v2/stacks.gprof
 golden v2/stacks.flame "$report" flame -o - v2/stacks.gprof

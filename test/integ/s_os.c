@@ -42,7 +42,7 @@ extern char **environ;
 	N(nanosleep) N(clock_nanosleep) N(usleep) N(sleep) N(pthread_mutex_lock) \
 	N(pthread_rwlock_rdlock) N(pthread_rwlock_wrlock) N(pthread_cond_wait) \
 	N(pthread_cond_timedwait) N(sem_wait) N(sem_timedwait) N(pthread_barrier_wait) \
-	N(pthread_join) N(fork) N(posix_spawn) N(system) N(popen) N(pclose) N(execv) \
+	N(pthread_join) N(fork) N(vfork) N(posix_spawn) N(system) N(popen) N(pclose) N(execv) \
 	N(wait4) N(waitpid) N(waitid)
 /* clang-format on */
 
@@ -455,6 +455,7 @@ static void use_processes(void)
 	int status;
 	pid_t child;
 
+	calls[NAME_vfork]++;
 	child = vfork();
 	if (!child) {
 		calls[NAME_execv]++; /* here, since the child has our memory */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- *	s_stack ROUNDS [LIBRARY]
+ *	s_stack ROUNDS [os | LIBRARY]
  *
  * Built without frame pointers. Calls CUDA from planted places: in an inlined function, below a
  * frame that is aligned and one whose size is known only when it runs, by a tail call, in a
  * function that the C library's qsort calls, deep in a recursion, in a thread with a small stack,
  * on the stack of a signal handler and in a coroutine. All that ROUNDS times. A forked child makes
  * the first of these calls, too. With LIBRARY, it calls only in functions of libraries that are
- * unloaded: LIBRARY1.so and LIBRARY2.so.
+ * unloaded: LIBRARY1.so and LIBRARY2.so. With "os", it calls the C library from such places
+ *instead, and waits in each call for 100 us or more, but for one short call of each round.
  *
  * It prints for each call that has a stack of its own thread the functions that are on it, as
  * backtrace() finds them by the compiler's own library: "THREAD CALL inner;outer;...;main".
@@ -16,8 +17,11 @@
 
 #include <errno.h>
 #include <execinfo.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -162,14 +166,14 @@ PLACE(void *, run_thread, void *unused)
 	return NULL;
 }
 
-static void run_small_thread(void)
+static void run_small_thread(void *(*function)(void *))
 {
 	pthread_attr_t attributes;
 	pthread_t thread;
 
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, 64 << 10);
-	if (!pthread_create(&thread, &attributes, run_thread, NULL)) {
+	if (!pthread_create(&thread, &attributes, function, NULL)) {
 		pthread_join(thread, NULL);
 	}
 	pthread_attr_destroy(&attributes);
@@ -185,7 +189,7 @@ PLACE(void, in_coroutine, void)
 	swapcontext(&there, &here);
 }
 
-static void run_coroutine(void)
+static void run_coroutine(void (*function)(void))
 {
 	static char stack[65536];
 
@@ -193,7 +197,7 @@ static void run_coroutine(void)
 	there.uc_stack.ss_sp = stack;
 	there.uc_stack.ss_size = sizeof(stack);
 	there.uc_link = &here;
-	makecontext(&there, in_coroutine, 0);
+	makecontext(&there, function, 0);
 	swapcontext(&here, &there);
 }
 
@@ -211,6 +215,84 @@ static void begin_signals(void)
 
 	sigaltstack(&stack, NULL);
 	sigaction(SIGUSR1, &action, NULL);
+}
+
+/* ---- calls of the C library ---- */
+
+PLACE(int, waits_four, unsigned int nr)
+{
+	volatile char *room = __builtin_alloca(nr % 64 + 1);
+	int rc;
+
+	room[0] = 0;
+	rc = CALL(usleep, 100) + room[0];
+	STAY(rc);
+	return rc;
+}
+
+PLACE(int, waits_three, unsigned int nr)
+{
+	volatile char room[128] __attribute__((aligned(64)));
+	int rc;
+
+	room[nr % sizeof(room)] = 0;
+	rc = waits_four(nr) + room[nr % sizeof(room)];
+	STAY(rc);
+	return rc;
+}
+
+PLACE(int, waits_two, unsigned int nr)
+{
+	int rc = waits_three(nr) + waits_three(nr + 40);
+
+	STAY(rc);
+	return rc;
+}
+
+PLACE(int, waits_compare, const void *a, const void *b)
+{
+	const struct timespec time = {.tv_nsec = 100000};
+	int rc = CALL(nanosleep, &time, NULL);
+
+	STAY(rc);
+	return *(const int *)a - *(const int *)b + rc;
+}
+
+PLACE(int, waits_sorts, void)
+{
+	int numbers[2] = {2, 1}, rc;
+
+	qsort(numbers, 2, sizeof(numbers[0]), waits_compare);
+	rc = numbers[0] - 1;
+	STAY(rc);
+	return rc;
+}
+
+PLACE(void *, waits_thread, void *unused)
+{
+	int rc;
+
+	(void)unused;
+	thread_name = "thread";
+	rc = CALL(poll, NULL, 0, 1);
+	STAY(rc);
+	return NULL;
+}
+
+PLACE(int, waits_not, int fd)
+{
+	int rc = (int)write(fd, "", 1) - 1;
+
+	STAY(rc);
+	return rc;
+}
+
+PLACE(void, waits_in_coroutine, void)
+{
+	const struct timespec time = {.tv_nsec = 100000};
+
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+	swapcontext(&there, &here);
 }
 
 /* ---- libraries ---- */
@@ -247,30 +329,42 @@ static int run(void)
 {
 	int rc = level_two(3) + calls_tail() + sorts() + recursion(20) + recursion(200);
 
-	run_small_thread();
-	run_coroutine();
+	run_small_thread(run_thread);
+	run_coroutine(in_coroutine);
 	raise(SIGUSR1);
+	return rc;
+}
+
+static int run_os(int fd)
+{
+	int rc = waits_two(3) + waits_sorts() + waits_not(fd);
+
+	run_small_thread(waits_thread);
+	run_coroutine(waits_in_coroutine);
 	return rc;
 }
 
 int main(int argc, char **argv)
 {
-	int nr = argc > 1 ? atoi(argv[1]) : 1, rc = 0, status;
+	int nr = argc > 1 ? atoi(argv[1]) : 1, rc = 0, fd = open("/dev/null", O_WRONLY), status;
+	bool is_os = argc > 2 && !strcmp(argv[2], "os");
 	pid_t child;
 
 	CHECK(cudaMalloc(&device, 4096));
 	begin_signals();
 	for (int i = 0; i < nr; i++) {
-		if (argc > 2) {
+		if (is_os) {
+			rc += run_os(fd);
+		} else if (argc > 2) {
 			run_library(argv[2], i % 2 ? "2" : "1");
 		} else {
 			rc += run();
 		}
 		usleep(2000);
 	}
-	child = argc > 2 ? -1 : fork();
+	child = argc > 2 && !is_os ? -1 : fork();
 	for (int i = 0; !child && i < nr; i++) {
-		rc += level_two(3);
+		rc += is_os ? waits_two(3) : level_two(3);
 		usleep(2000);
 	}
 	if (child > 0) {

@@ -46,7 +46,7 @@ is 2 "$(query '[.io.rows[] | select(.kind == "receive" and (.name | test("^127.0
 is "no/such?password=***" "$("$REPORT" sql --format csv "SELECT path FROM os_call" "$GPROF_DIR" 2>/dev/null | tr -d '"' | grep -F 'no/such?')" "a secret in a name"
 run GPROF_OS_MIN_NS=1000000000
 same_counts "all counted"
-is 0 "$(query '[.os_runtime.rows[] | select(.name | startswith("exec") | not) | .calls - .short] | add')" "events where all are counted"
+is 0 "$(query '[.os_runtime.rows[] | select(.name | test("^exec|^vfork") | not) | .calls - .short] | add')" "events where all are counted"
 
 # An exec has its row before, as it does not return; one that fails, afterwards, unless it fails only after a search.
 run GPROF_OS_MIN_NS=0
@@ -77,7 +77,8 @@ for name in pthread_rwlock_rdlock pthread_cond_wait sem_wait; do
 	ok grep -qE '^s_os \([0-9]+\)$' <<<"$(query '[.locks.rows[] | select(.name == "'$name'")] | max_by(.total_ns).holder')"
 done
 is "1 call of " "$(query '.locks.rows[] | select(.name == "sem_timedwait") | "\(.calls) call of \(.holder)"')" "who posts for a wait that times out"
-is "use_fifo" "$("$REPORT" sql --format csv "SELECT DISTINCT stack FROM os_call WHERE name = 'read' AND dur_ns > 2000000 AND bytes = 512" "$GPROF_DIR" 2>/dev/null | tr -d '"\r' | tail -n +2)" "the function that reads the slow pipe"
+is "use_fifo" "$("$REPORT" sql --format csv "SELECT DISTINCT stack FROM os_call WHERE name = 'read' AND dur_ns > 2000000 AND bytes = 512" "$GPROF_DIR" 2>/dev/null | tr -d '"\r' | tail -n +2 | sed 's/ <- .*//' | sort -u)" "the function that reads the slow pipe"
+is "use_fifo" "$(query "$fifo.caller")" "the same in view io"
 ok test "$(query '.os_runtime.rows[] | select(.name == "nanosleep").min_ns')" -ge 2000000
 # Errors are counted: ENOENT, EBADF, EINTR, ETIMEDOUT.
 is 1 "$(query '.os_runtime.rows[] | select(.name == "pthread_cond_timedwait").failed')" "timeouts"
@@ -107,7 +108,7 @@ cat >"$T/other.c" <<-END
 	static uint64_t posts(const volatile void *object) { (void)object, abort(); }
 	static uint32_t poster(const volatile void *object, uint64_t before) { (void)object, (void)before, abort(); }
 	extern const struct os_recorder gprof_os_recorder;
-	const struct os_recorder gprof_os_recorder = {OS_RECORDER_SIZES - SIZE, OS_NR - CALLS, &mode, begin_call, end_call, forget, post, posts, poster};
+	const struct os_recorder gprof_os_recorder = {OS_RECORDER_SIZES - SIZE, OS_NR - CALLS, &mode, begin_call, end_call, end_call, forget, post, posts, poster};
 END
 for other in "-DSIZE=1 -DCALLS=0" "-DSIZE=0 -DCALLS=1"; do
 	# shellcheck disable=SC2086 # two options
@@ -151,8 +152,12 @@ if command -v python3 >/dev/null; then
 		print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 		time.sleep(0.01)
 	END
-	"$ROOT/$B/gprof-record" --os --no-report python3 "$T/read.py" >"$T/out" 2>"$T/err"
+	"$ROOT/$B/gprof-record" --os --no-report --python stacks python3 "$T/read.py" >"$T/out" 2>"$T/err"
 	is 0 "$(cat "$T/out")" "output of Python"
+	line="read.py($(grep -n sleep "$T/read.py" | cut -d: -f1)): <module>"
+	is "$line" "$("$REPORT" sql --format csv "SELECT DISTINCT python_stack FROM os_call WHERE name LIKE '%sleep'" "$GPROF_DIR" 2>/dev/null | tr -d '"\r' | tail -n +2 | sed 's|.*/||')" "the line of Python that sleeps"
+	summary os-runtime
+	is "$line" "$(query '.os_runtime.rows[] | select(.kind == "sleep").caller' | sed 's|.*/||')" "the same in view os-runtime"
 	summary os-runtime,io
 	is "1000000" "$(query '.io.rows[] | select(.name == "'$T/files/child.txt'" and .kind == "write").bytes')" "bytes that Python's child wrote"
 	is 1 "$(query '.io.rows[] | select(.name == "'$T/files/child.txt'" and .kind == "sync").calls')" "fsync of Python's child"
@@ -168,7 +173,7 @@ fi
 if command -v strace >/dev/null && strace -f -o /dev/null true 2>/dev/null; then
 	rm -rf "$GPROF_DIR" "$T/files"/*
 	env -u GPROF_DIR strace -f -c -o "$T/strace" "$program" "$T/counts" >"$T/out" 2>/dev/null
-	for pair in fsync:fsync fdatasync:fdatasync pwrite64:pwrite writev:writev readv:readv accept:accept connect:connect; do
+	for pair in vfork:vfork fsync:fsync fdatasync:fdatasync pwrite64:pwrite writev:writev readv:readv accept:accept connect:connect; do
 		is "$(awk -v name="${pair#*:}" '$2 == name {print $3}' "$T/counts")" \
 			"$(awk -v name="${pair%:*}" '$NF == name {print $4}' "$T/strace")" "calls of ${pair%:*} by strace"
 	done

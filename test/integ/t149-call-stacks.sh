@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# C stacks of calls of CUDA: equal those that backtrace() finds at the same places, each call without one is counted, and
-# a library that lies where another one was is told from it.
+# C stacks of calls of CUDA and of the C library: equal those that backtrace() finds at the same places, each call without
+# one is counted, and a library that lies where another one was is told from it.
 . "$(dirname "$0")/lib.sh"
 need SIM REPORT JQ
 [[ $B != *san-thread ]] || skip "ThreadSanitizer changes what calls what"
@@ -16,7 +16,7 @@ rows() { "$REPORT" sql --wide --format csv "$1" "$GPROF_DIR" 2>/dev/null | sed -
 calls='(SELECT pid, tid, name, stack, dur_ns, start_ns FROM api_sync UNION ALL SELECT pid, tid, name, stack, dur_ns, start_ns FROM api_copy
 	UNION ALL SELECT pid, tid, name, stack, dur_ns, start_ns FROM api_set UNION ALL SELECT pid, tid, name, stack, dur_ns, start_ns FROM api_alloc)'
 # own NAMES: of them, those of the program's own functions, innermost first, by blanks.
-own() { tr ' ;' '\n\n' <<<"$1" | grep -xE 'main|level_[a-z]+|calls_tail|tail|sorts|compare|recursion|run_thread' | paste -sd' '; }
+own() { tr ' ;' '\n\n' <<<"$1" | grep -xE 'main|level_[a-z]+|waits_[a-z]+|calls_tail|tail|sorts|compare|recursion|run_thread' | paste -sd' '; }
 
 GPROF_LAUNCH_STACKS=all record "$B/integ/s_stack" $rounds
 is 0 "$rc" "exit status of s_stack"
@@ -26,17 +26,22 @@ refused=$(query '[.notices.rows[] | select(.cause == "no C stacks")] | length')
 
 # ---- the witness ----
 parent=$(rows "SELECT pid FROM api_set WHERE name = 'cudaMemset' LIMIT 1")
-rows "SELECT DISTINCT name, stack FROM $calls WHERE stack IS NOT NULL" | sed 's/ <- /;/g' >"$T/stacks"
-nr=0
-while read -r _ call names; do
-	want=$(own "$names")
-	[[ $(wc -w <<<"$want") -lt 100 ]] || continue # further out they are left out
-	nr=$((nr + 1))
-	have=$(grep "^$call|" "$T/stacks" | cut -d'|' -f2 | while read -r line; do own "$line"; done | grep -cxF "$want")
-	ok test "$have" -ge 1
-	[ "$have" -ge 1 ] || echo "# no stack of $call in $want"
-done <"$T/out"
-ok test "$nr" -ge 6
+# compare_stacks CALLS LEAST: each stack that the program prints, at least so many, is one of these calls.
+compare_stacks()
+{
+	rows "SELECT DISTINCT name, stack FROM $1 WHERE stack IS NOT NULL" | sed 's/ <- /;/g' >"$T/stacks"
+	nr=0
+	while read -r _ call names; do
+		want=$(own "$names")
+		[[ $(wc -w <<<"$want") -lt 100 ]] || continue # further out they are left out
+		nr=$((nr + 1))
+		have=$(grep "^$call|" "$T/stacks" | cut -d'|' -f2 | while read -r line; do own "$line"; done | grep -cxF "$want")
+		ok test "$have" -ge 1
+		[ "$have" -ge 1 ] || echo "# no stack of $call in $want"
+	done <"$T/out"
+	ok test "$nr" -ge "$2"
+}
+compare_stacks "$calls" 6
 is 1 "$(grep -c '^cudaMemset|.*;\.\.\.: outer frames$' "$T/stacks")" "stacks of cudaMemset deeper than 127 frames"
 is 0 "$(cut -d'|' -f2 "$T/stacks" | tr ';' '\n' | grep -cE '^(hook|launch_stack|emit)_')" "frames of gprof's own"
 ok test "$(rows "SELECT count(*) FROM api_sync WHERE pid <> $parent AND stack LIKE '%level_four <- level_three <- level_two <- main%'")" -gt 0
@@ -97,6 +102,22 @@ gcc -shared -fPIC -O2 -o "$T/slow.so" "$T/slow.c" || exit 1
 rm -rf "$GPROF_DIR"
 GPROF_LAUNCH_STACKS=all LD_LIBRARY_PATH="$SIM${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" LD_PRELOAD="$(preload) $T/slow.so" "$B/integ/s_stack" 6 "$T/library" 2>"$T/err"
 look_at_libraries 'with a slow drain'
+
+# ---- calls of the C library ----
+if [[ $B != *san-* ]]; then
+	rm -rf "$GPROF_DIR"
+	LD_LIBRARY_PATH="$SIM${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" LD_PRELOAD="$(preload):$ROOT/$B/libgprof-os.so" "$B/integ/s_stack" $rounds os >"$T/out" 2>"$T/err"
+	is 0 "$?" "exit status of s_stack os"
+	summary os-runtime
+	compare_stacks "os_call" 4
+	is 0 "$(cut -d'|' -f2 "$T/stacks" | tr ';' '\n' | grep -cxE 'usleep|nanosleep|poll|end_call|record|write_row')" "frames of gprof's own libraries"
+	# The others have the function that called, alone.
+	is "waits_in_coroutine waits_not" "$(rows "SELECT DISTINCT stack FROM os_call WHERE name = 'clock_nanosleep' OR (name = 'write' AND dur_ns < 9900) ORDER BY 1" | paste -sd' ')" "calls in coroutines, and short ones"
+	is 0 "$(rows "SELECT count(*) FROM os_call WHERE stack LIKE '%<-%' AND dur_ns < 9900")" "stacks of calls shorter than 10 us"
+	is "waits_compare" "$(query '.os_runtime.rows[] | select(.name == "nanosleep").caller')" "who sleeps, past the C library"
+	is 0 "$(rows "SELECT count(*) FROM (SELECT a.id, group_concat(s.value, ' <- ') AS chain FROM (SELECT DISTINCT id, symbol, stackDepth FROM OSRT_CALLCHAINS ORDER BY 1, 3) a JOIN StringIds s ON s.id = a.symbol GROUP BY 1) c JOIN StringIds t ON t.id = c.id WHERE t.value <> c.chain")" "chains of OSRT_CALLCHAINS that are not the stacks of os_call"
+	ok test "$(rows "SELECT count(*) FROM OSRT_API o JOIN OSRT_CALLCHAINS c ON c.id = o.callchainId WHERE c.stackDepth = 3")" -gt "$rounds"
+fi
 
 # ---- which calls have one ----
 rm -rf "$GPROF_DIR"

@@ -70,7 +70,7 @@ is "$(operators test/golden/v2/ops.gprof)" "$(operators "$T/own/ops.sqlite")" "o
 # Calls of the system that have times, and how many samples of the CPU each thread has.
 os_calls()
 {
-	"$REPORT" --view os-runtime --format json "$1" 2>"$T/err" | jq -c '[.os_runtime.rows[] | [.name, .calls - (.short // 0), .total_ns, .kind]]'
+	"$REPORT" --view os-runtime --format json "$1" 2>"$T/err" | jq -c '[.os_runtime.rows[] | [.name, .calls - (.short // 0), .total_ns, .kind, (.caller // "" | if test("[.]py") then "" else . end)]]'
 }
 ok "$REPORT" export -o "$T/own/os.sqlite" test/golden/v2/os.gprof
 is "$(os_calls test/golden/v2/os.gprof)" "$(os_calls "$T/own/os.sqlite")" "calls of the system, read back"

@@ -6,12 +6,16 @@
 #include <string.h>
 
 #include "collector/util/config.h"
+#include "collector/util/own_code.h"
 #include "test/unit/unit.h"
 
 #define NR_THREADS 4
 #define NR_CALLS   500000
 /* The last function of the list. */
 #define LAST (nr_functions() - 1)
+
+static const char bytes_of_code[8];
+static const struct own_code code = {bytes_of_code, bytes_of_code + sizeof(bytes_of_code)};
 
 struct sum {
 	uint64_t nr, bytes;
@@ -53,7 +57,7 @@ START_TEST(no_call_of_any_thread_is_lost_while_counts_are_taken)
 	struct sum *sums = calloc(nr_functions(), sizeof(*sums));
 	pthread_t threads[NR_THREADS];
 
-	os_counts_want();
+	os_counts_want(&code);
 	for (int i = 0; i < NR_THREADS; i++) {
 		ck_assert_int_eq(pthread_create(&threads[i], NULL, count, NULL), 0);
 	}
@@ -80,7 +84,7 @@ static void refuse(void *unused, unsigned int call, uint64_t nr, uint64_t bytes)
 
 START_TEST(a_forked_child_has_no_counts_of_its_parent)
 {
-	os_counts_want();
+	os_counts_want(&code);
 	os_counts_add(1, 10);
 	os_counts_forget();
 	os_counts_take(refuse, NULL);

@@ -70,9 +70,9 @@ static void add_call(
 	open->call.result = (int32_t)nsys_query_u64(query, CALL_RESULT, 0);
 	open->call.call = name.call;
 	open->call.is_launch = name.table != GPROF_TABLE_api && name.table != GPROF_TABLE_api_sync;
+	open->call.native_stack = nsys_samples_call_stack(
+		trace, nsys_query_u64(query, CALL_CHAIN, NSYS_NO_CHAIN), is_system);
 	if (!is_system) {
-		open->call.native_stack = nsys_samples_call_stack(
-			trace, nsys_query_u64(query, CALL_CHAIN, NSYS_NO_CHAIN));
 		enter(thread, open, &name);
 	}
 }

@@ -12,7 +12,8 @@
  *     NVTX_EVENTS                                                  nvtx, op, step, nccl, nccl_comm
  *     GPROF_OPERATORS (of gprof)                                   op
  *     CUDA_GPU_MEMORY_USAGE_EVENTS                                 memory
- *     COMPOSITE_EVENTS, SAMPLING_CALLCHAINS, CUDA_CALLCHAINS       cpu_sample, native_stack,
+ *     COMPOSITE_EVENTS, SAMPLING_CALLCHAINS                        cpu_sample, native_stack,
+ *     CUDA_CALLCHAINS, OSRT_CALLCHAINS                             native_stack,
  *                                                                  code_file
  *     SCHED_EVENTS                                                 thread_cpu, thread_state
  *     GPROF_THREAD_STATES (of gprof)                               thread_state

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * CPU samples of an export: COMPOSITE_EVENTS has when a thread was sampled, SAMPLING_CALLCHAINS the
- * frames of the sample with that id, the innermost at depth 0. CUDA_CALLCHAINS has those of API
- * calls in the same way. Frames become the stacks of our
+ * frames of the sample with that id, the innermost at depth 0. CUDA_CALLCHAINS and OSRT_CALLCHAINS
+ * have those of calls in the same way. Frames become the stacks of our
  * format before the events are read, so that a sample only looks up its stack. A frame is of a
  * function, not of an address, as functions are all that the export names. Whether samples also
  * stand for time in the kernel is unknown: few are there, although threads ran there for long.
@@ -36,12 +36,22 @@ struct stack {
 	UT_hash_handle hh;
 };
 
+/* The calls of a table that have chains, and the table of those. */
+static const struct {
+	const char *calls, *chains;
+} call_tables[] = {{"CUPTI_ACTIVITY_KIND_RUNTIME", "CUDA_CALLCHAINS"}, /* is_system: the next */
+	{"OSRT_API", "OSRT_CALLCHAINS"}};
+
+#define NR_CALL_TABLES (sizeof(call_tables) / sizeof(call_tables[0]))
+
 struct nsys_samples {
-	struct idmap stacks_of;	   /* uint32_t by the id of a sample */
-	struct idmap calls;	   /* uint32_t by the id of a call's chain */
-	uint64_t first_call_chain; /* that of callchainId 0 */
-	struct idmap files;	   /* uint32_t, by the module's string; set where it has a row */
-	struct idmap unresolved;   /* uint32_t: the name of its unresolved frames, by the same */
+	struct idmap stacks_of; /* uint32_t by the id of a sample */
+	struct {
+		struct idmap stacks; /* uint32_t by the id of a call's chain */
+		uint64_t first;	     /* that of callchainId 0 */
+	} calls[NR_CALL_TABLES];
+	struct idmap files;	 /* uint32_t, by the module's string; set where it has a row */
+	struct idmap unresolved; /* uint32_t: the name of its unresolved frames, by the same */
 	struct stack *stacks;
 	uint32_t nr_stacks;
 	uint64_t period_ns;
@@ -250,38 +260,40 @@ static bool has_zero(struct nsys_trace *trace, const char *table, const char *co
 }
 
 /* In exports of 2023, calls count chains from 0, and CUDA_CALLCHAINS has them from 1 on. */
-static void read_call_chains(struct nsys_trace *trace)
+static void read_call_chains(struct nsys_trace *trace, size_t which)
 {
-	static const char calls[] = "CUPTI_ACTIVITY_KIND_RUNTIME", chains[] = "CUDA_CALLCHAINS";
+	const char *calls = call_tables[which].calls, *chains = call_tables[which].chains;
 	bool is_shifted = has_zero(trace, calls, "callchainId") && !has_zero(trace, chains, "id");
+	char users[64];
 
-	trace->samples->first_call_chain = is_shifted;
-	read_chains(trace, chains,
-		is_shifted ? "callchainId + 1 FROM CUPTI_ACTIVITY_KIND_RUNTIME"
-			   : "callchainId FROM CUPTI_ACTIVITY_KIND_RUNTIME",
-		&trace->samples->calls);
+	idmap_init(&trace->samples->calls[which].stacks, sizeof(uint32_t));
+	trace->samples->calls[which].first = is_shifted;
+	snprintf(users, sizeof(users), "callchainId + %d FROM %s", is_shifted, calls);
+	read_chains(trace, chains, users, &trace->samples->calls[which].stacks);
 }
 
 void nsys_samples_read(struct nsys_trace *trace)
 {
 	trace->samples = mem_zeroed(1, sizeof(*trace->samples));
 	idmap_init(&trace->samples->stacks_of, sizeof(uint32_t));
-	idmap_init(&trace->samples->calls, sizeof(uint32_t));
 	idmap_init(&trace->samples->files, sizeof(uint32_t));
 	idmap_init(&trace->samples->unresolved, sizeof(uint32_t));
 	if (find_period(trace)) {
 		read_chains(trace, "SAMPLING_CALLCHAINS", "id FROM COMPOSITE_EVENTS",
 			&trace->samples->stacks_of);
 	}
-	read_call_chains(trace);
+	for (size_t i = 0; i < NR_CALL_TABLES; i++) {
+		read_call_chains(trace, i);
+	}
 }
 
-uint32_t nsys_samples_call_stack(const struct nsys_trace *trace, uint64_t chain)
+uint32_t nsys_samples_call_stack(const struct nsys_trace *trace, uint64_t chain, bool is_system)
 {
 	const struct nsys_samples *samples = trace->samples;
-	const uint32_t *stack = chain == NSYS_NO_CHAIN ? NULL
-						       : idmap_get(&samples->calls,
-								 chain + samples->first_call_chain);
+	const uint32_t *stack = chain == NSYS_NO_CHAIN
+					? NULL
+					: idmap_get(&samples->calls[is_system].stacks,
+						  chain + samples->calls[is_system].first);
 
 	return stack ? *stack : 0;
 }
@@ -308,7 +320,9 @@ void nsys_samples_fini(struct nsys_trace *trace)
 	if (trace->samples) {
 		hash_free(trace->samples->stacks);
 		idmap_fini(&trace->samples->stacks_of);
-		idmap_fini(&trace->samples->calls);
+		for (size_t i = 0; i < NR_CALL_TABLES; i++) {
+			idmap_fini(&trace->samples->calls[i].stacks);
+		}
 		idmap_fini(&trace->samples->files);
 		idmap_fini(&trace->samples->unresolved);
 		free(trace->samples);

@@ -231,7 +231,7 @@ void nsys_host_fini(struct nsys_trace *trace);
 void nsys_samples_read(struct nsys_trace *trace);
 /* The stack of the call with that callchainId, 0 if there is none. */
 #define NSYS_NO_CHAIN UINT64_MAX
-uint32_t nsys_samples_call_stack(const struct nsys_trace *trace, uint64_t chain);
+uint32_t nsys_samples_call_stack(const struct nsys_trace *trace, uint64_t chain, bool is_system);
 
 #define NSYS_SAMPLE_COLUMNS 4
 extern const char *const nsys_sample_columns[NSYS_SAMPLE_COLUMNS];
