@@ -89,7 +89,7 @@ if [ "$("$REPORT" info "$GPROF_DIR" 2>/dev/null | awk '$1 == "cpu_samples.has_ke
 	[ "$busy" -ge $((computed * 9 / 10 - 50)) ] && [ "$busy" -le $((all + 300)) ] ||
 		mismatch "not as expected: the thread computes $busy ms by samples, measured $computed in $all"
 	[ "$computed" -lt $((own * 6 / 10)) ] ||
-		ok grep -qE "^The GPU waits for Python code(, .*)? at loop.py\($line\)(: wait_kernel)?; doing less there can save at most " <<<"$(query '.findings.rows[0].sentence')"
+		ok grep -qE "^The GPU waits for Python code(, .*)? at loop.py\($line\)(: wait_kernel)?; doing less (there|of it) can save at most " <<<"$(query '.findings.rows[0].sentence')"
 fi
 
 # native SENTENCE [PIPE]: a program without Python has no lines, and samples of waits where they are asked for. Its thread is looked at about a second after its first launch.
