@@ -788,7 +788,8 @@ static void add_operators(struct verdict *verdict)
 /* Adds the straggler. The ranks but the late one wait in what communication they do not hide. */
 static void add_late(struct verdict *verdict)
 {
-	double nr = (double)verdict->figures.nr_ranks;
+	const struct headline_figures *figures = &verdict->figures;
+	double nr = (double)(figures->nr_ranks ? figures->nr_ranks : figures->nr_processes);
 	double others = nr > 1 ? nr / (nr - 1) : 1;
 	double waits_ns = part(verdict, BUDGET_RANK_WAIT);
 	double most_ns = waits_ns + part(verdict, BUDGET_COMMUNICATION);
