@@ -13,9 +13,6 @@
 #include "report/util/text.h"
 #include "report/verdict/verdict.h"
 
-/* The columns that fill_table shows or hides. */
-enum { VERDICT, RANK = 11 };
-
 /* A finding, or a rule. */
 struct shown_row {
 	const char *verdict, *cause, *rule, *of, *source, *threshold, *remedy;
@@ -43,7 +40,7 @@ static void advice_set_evidence(const void *member, struct table_cell *cell)
 }
 
 static const struct table_column columns[] = {
-	[VERDICT] = TABLE_COLUMN("verdict", "Verdict", TABLE_TEXT, .is_wide_only = true,
+	TABLE_COLUMN("verdict", "Verdict", TABLE_TEXT, .is_wide_only = true,
 		.help = "finding, also of the rules that are its evidence; of other rules: no time "
 			"to gain (it applies, but no finding is of its cause), passed, or not "
 			"judged because data is missing",
@@ -74,8 +71,7 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("of", "Measured of", TABLE_TEXT, .is_wide_only = true,
 		.help = "what the measured value is a share of", TABLE_MEMBER(shown_row, of)),
 	TABLE_COLUMN("pid", "PID", TABLE_ID, .is_wide_only = true, VIEW_PID(shown_row, process)),
-	[RANK] = TABLE_COLUMN(
-		"rank", "Rank", TABLE_ID, .is_wide_only = true, VIEW_RANK(shown_row, process)),
+	TABLE_COLUMN("rank", "Rank", TABLE_ID, .is_wide_only = true, VIEW_RANK(shown_row, process)),
 	TABLE_COLUMN("processes", "Processes", TABLE_COUNT, .is_wide_only = true,
 		.help = "processes that the rule applies to",
 		TABLE_MEMBER(shown_row, nr_processes)),
@@ -293,12 +289,13 @@ static void fill_table(void *state, struct table *table)
 	const struct view_input *input = &verdict->advice.input;
 	struct judgement *judgements = mem_zeroed(advice_nr_rules, sizeof(*judgements));
 	struct buf figure = {0};
+	bool has_ranks = false;
 
-	table->columns[VERDICT].is_wide_only = !input->is_all;
-	table->columns[RANK].is_wide_only = true;
 	for (size_t i = 0; i < input->nr_processes; i++) {
-		table->columns[RANK].is_wide_only &= input->processes[i]->rank < 0;
+		has_ranks |= input->processes[i]->rank >= 0;
 	}
+	table_set_wide(table, "verdict", !input->is_all);
+	table_set_wide(table, "rank", !has_ranks);
 	verdict_find(verdict);
 	for (size_t i = 0; i < advice_nr_rules && input->nr_processes; i++) {
 		judgement_make(&verdict->advice, &advice_rules[i], &judgements[i]);
