@@ -343,19 +343,30 @@ const struct counted_kernels *kernel_counters_of_name(
 	return &counters->rows[find_row(counters, name)].kernels;
 }
 
-const struct counter_samples *kernel_counters_of_record(const struct kernel_counters *counters,
-	const struct process *process, const struct op_record *record)
+/* Walks ask for the kernels of one process after the other. */
+static const struct kept_kernels *find_kept(
+	struct kernel_counters *counters, const struct process *process)
 {
-	const struct kept_kernel *found = NULL;
+	for (size_t i = 0; i < counters->nr_kept; i++) {
+		size_t at = (counters->last_found + i) % counters->nr_kept;
 
-	for (size_t i = 0; i < counters->nr_kept && !found; i++) {
-		const struct kept_kernels *kept = &counters->kept[i];
-
-		if (kept->process == process && kept->nr) {
-			found = bsearch(record, kept->items, kept->nr, sizeof(*kept->items),
-				compare_record);
+		if (counters->kept[at].process == process) {
+			counters->last_found = at;
+			return &counters->kept[at];
 		}
 	}
+	return NULL;
+}
+
+const struct counter_samples *kernel_counters_of_record(struct kernel_counters *counters,
+	const struct process *process, const struct op_record *record)
+{
+	const struct kept_kernels *kept = find_kept(counters, process);
+	const struct kept_kernel *found = kept && kept->nr
+						  ? bsearch(record, kept->items, kept->nr,
+							    sizeof(*kept->items), compare_record)
+						  : NULL;
+
 	return found ? &found->samples : NULL;
 }
 

@@ -69,6 +69,7 @@ struct kernel_counters {
 	size_t nr_devices;
 	struct kept_kernels *kept; /* of each process; the last one is the current one */
 	size_t nr_kept, kept_capacity;
+	size_t last_found;   /* in kept */
 	uint64_t nr_samples; /* of all GPUs and processes */
 };
 
@@ -93,7 +94,7 @@ const struct counted_kernels *kernel_counters_of_name(
 	struct kernel_counters *counters, uint32_t name);
 
 /* The samples of a kernel of that process, NULL if there are none. Needs keeps_kernels. */
-const struct counter_samples *kernel_counters_of_record(const struct kernel_counters *counters,
+const struct counter_samples *kernel_counters_of_record(struct kernel_counters *counters,
 	const struct process *process, const struct op_record *record);
 
 /* The pass over samples and activities, for a view with a struct kernel_counters as a part. */
