@@ -677,7 +677,7 @@ for python in "${pythons[@]}"; do
 	tap own_tests "collections: Python's own tests"
 	tap gil "the lock: as long as the program measures"
 	tap gil_gpu "the lock: a GPU waits for it"
-	tap gil_holders "the lock: who holds it"
+	tap tries gil_holders "the lock: who holds it"
 	tap workers "workers of data loaders"
 	tap hangs "hangs: stacks of all threads as Python reports them"
 	tap hangs child "hangs: in a child that another thread forked"
