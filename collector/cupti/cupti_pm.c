@@ -41,7 +41,7 @@ static struct pm_state {
 	atomic_bool is_left;	 /* to a client, for good */
 	atomic_uint nr_sessions; /* counted before they begin, so that a client waits for each */
 	uint64_t due_ns;
-	uint32_t told; /* a bit for each metric that a notice has named */
+	uint32_t noticed; /* a bit for each metric that a notice has named */
 	struct {
 		struct pm_session session;
 		bool is_there, is_refused, has_clock;
@@ -139,13 +139,13 @@ static void name_metrics(char *text, size_t room, uint32_t bits)
 
 static void report_left_out(int device, const struct pm_session *session)
 {
-	uint32_t bits = (session->unknown | session->in_more_passes) & ~state.told;
+	uint32_t bits = (session->unknown | session->in_more_passes) & ~state.noticed;
 	char unknown[256], more[256];
 
 	if (!bits) {
 		return;
 	}
-	state.told |= bits;
+	state.noticed |= bits;
 	name_metrics(unknown, sizeof(unknown), session->unknown);
 	name_metrics(more, sizeof(more), session->in_more_passes);
 	notice_add("PM sampling in part", 0, "GPU %d: not sampled: %s%s%s%s%s", device, unknown,

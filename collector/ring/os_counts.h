@@ -10,8 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* libgprof-os.so is there, and that is its code. Before the recorder starts. */
 struct own_code;
+
+/* libgprof-os.so is there, and that is its code. Before the recorder starts. */
 void os_counts_want(const struct own_code *code);
 bool os_counts_are_wanted(void);
 /* Is it an address in that library? */

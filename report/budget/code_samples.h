@@ -96,7 +96,7 @@ void code_samples_end(struct code_samples *samples);
 struct code_place {
 	uint32_t place;
 	struct code_sum sum;
-	uint64_t nr_python; /* of these, in Python or what it calls, but not in the framework */
+	uint64_t nr_python; /* samples in Python, or what it calls, outside of the framework */
 };
 
 /*

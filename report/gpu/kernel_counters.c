@@ -388,8 +388,8 @@ void kernel_counters_look(
 	for (size_t i = 0; i < nr_processes; i++) {
 		struct stream *stream = processes[i]->stream;
 
-		for (size_t k = 0; k < stream->nr_blocks && !counters->are_in; k++) {
-			counters->are_in =
+		for (size_t k = 0; k < stream->nr_blocks && !counters->has_counters; k++) {
+			counters->has_counters =
 				stream_block_table(stream, k) == GPROF_TABLE_sample &&
 				!stream_load(stream, k, COLS(sample, metric), 0, &batch) &&
 				has_means(&batch);
@@ -399,7 +399,7 @@ void kernel_counters_look(
 
 bool kernel_counters_needs_scan(const void *counters)
 {
-	return ((const struct kernel_counters *)counters)->are_in;
+	return ((const struct kernel_counters *)counters)->has_counters;
 }
 
 void kernel_counters_note(const struct kernel_counters *counters,

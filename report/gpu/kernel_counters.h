@@ -41,7 +41,7 @@ struct counter_samples {
 /* Kernels that share a row. */
 struct counted_kernels {
 	uint64_t nr, ns;
-	uint64_t nr_sampled; /* of these, kernels with samples */
+	uint64_t nr_sampled; /* so many of these kernels have samples */
 	struct counter_samples samples;
 };
 
@@ -60,14 +60,14 @@ struct kept_kernels {
 
 struct kernel_counters {
 	bool keeps_kernels;
-	bool are_in;		  /* set by kernel_counters_look */
+	bool has_counters;	  /* set by kernel_counters_look */
 	bool has_sampled;	  /* some kernel has samples */
 	struct keyed_stats names; /* row k is that of rows[k] */
 	struct kernel_counters_row *rows;
 	size_t capacity;
 	struct counter_device *devices; /* of the process, by number */
 	size_t nr_devices;
-	struct kept_kernels *kept; /* of each process; the last one is the current one */
+	struct kept_kernels *kept; /* one for each process; the current one comes last */
 	size_t nr_kept, kept_capacity;
 	size_t last_found;   /* in kept */
 	uint64_t nr_samples; /* of all GPUs and processes */
@@ -134,7 +134,7 @@ extern const struct scan_view kernel_counters_scan;
 		TABLE_SHARE(row, kernels.samples.ns, kernels.ns),                            \
 		TABLE_WIDE_UNLESS(view, counters.has_sampled))
 
-/* What all tables of counters begin with. */
+/* All tables of counters begin with these columns. */
 #define COUNTER_COLUMNS(row, kernels)                                                            \
 	TABLE_COLUMN("total_ns", "Total", TABLE_TIME, TABLE_MEMBER(row, kernels.ns)),            \
 		TABLE_COLUMN("calls", "Calls", TABLE_COUNT, TABLE_MEMBER(row, kernels.nr)),      \

@@ -139,8 +139,8 @@ static const struct table_column columns[] = {
 		.help = "the thread with the most time in these calls",
 		TABLE_MEMBER(io_row, threads.most)),
 	TABLE_COLUMN("caller", "Mostly by", TABLE_NAME, .is_minor = true,
-		.help = "the function, or line of Python, with the most time in these calls; needs "
-			"CPU samples",
+		.help = "the line of Python, or the function, with the most time in these calls; "
+			"functions need CPU samples",
 		TABLE_IF(io_row, callers.most, callers.nr)),
 	TABLE_COLUMN("files", "Files", TABLE_COUNT, .is_minor = true,
 		TABLE_IF(io_row, nr_files, row.name)),

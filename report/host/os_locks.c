@@ -132,7 +132,8 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("sites", "Callers", TABLE_COUNT, .is_wide_only = true,
 		.help = "functions that wait for it", TABLE_NONZERO(lock_row, callers.nr)),
 	TABLE_COLUMN("site", "Waits in", TABLE_NAME, .is_major = true,
-		.help = "the function, or line of Python, that waited longest; needs CPU samples",
+		.help = "the line of Python, or the function, that waited longest; functions need "
+			"CPU samples",
 		TABLE_IF(lock_row, callers.most, callers.nr)),
 	TABLE_COLUMN("name", "Function", TABLE_NAME, TABLE_MEMBER(keyed_stats_row, name)),
 	TABLE_COLUMN("address", "Address", TABLE_NAME, TABLE_MEMBER(lock_row, address)),

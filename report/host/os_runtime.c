@@ -155,8 +155,8 @@ static const struct table_column columns[] = {
 	TABLE_COLUMN("bytes", "Bytes", TABLE_SIZE, .help = "read, written, sent or received",
 		TABLE_MEMBER(call_row, bytes)),
 	TABLE_COLUMN("caller", "Mostly by", TABLE_NAME, .is_minor = true,
-		.help = "the function, or line of Python, with the most time in these calls; needs "
-			"CPU samples",
+		.help = "the line of Python, or the function, with the most time in these calls; "
+			"functions need CPU samples",
 		TABLE_IF(call_row, callers.most, callers.nr)),
 	TABLE_COLUMN("kind", "Kind", TABLE_TEXT, TABLE_MEMBER(call_row, kind)),
 	TABLE_COLUMN("name", "Function", TABLE_NAME, TABLE_MEMBER(keyed_stats_row, name)),

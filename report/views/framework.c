@@ -328,9 +328,9 @@ static void end(void *context, struct process *process, const struct phases *pha
 /* Times and numbers with all bits set are unknown. */
 struct shown_row {
 	const char *section;
-	const struct process *process; /* of a row of one thread, else NULL */
+	const struct process *process; /* NULL, unless the row has one thread alone */
 	uint64_t nr, total_ns, cpu_ns, gpu_ns, min_ns, max_ns;
-	uint64_t whole_ns; /* of which the total is a share */
+	uint64_t whole_ns; /* the total is a share of it */
 	double avg_ns;
 	uint32_t thread;
 	uint8_t level;

@@ -333,7 +333,7 @@ static void end_walk(void *context, struct process *process, const struct phases
 
 struct shown_row {
 	const char *name, *side;
-	const struct process *process; /* of the rows of GPUs, else NULL */
+	const struct process *process; /* NULL, unless the row is that of a GPU */
 	uint32_t device;
 	struct overview_sum sum;
 	uint64_t steps_ns;

@@ -510,9 +510,9 @@ VIEW(utilization_kernels, 460) = {
 /* ---- the same by operator, phase and step, which share a walk over operators ---- */
 
 struct group {
-	struct process *process; /* of a step */
+	struct process *process; /* only a step has one */
 	uint64_t step;
-	uint32_t name; /* of an operator, in string_pool.h */
+	uint32_t name; /* an operator has it: a number of string_pool.h */
 	const char *phase;
 	struct counted_kernels kernels;
 };
@@ -527,7 +527,7 @@ struct launched_view {
 	struct view_input input;
 	struct keyed_stats names; /* row k is that of operators.items[k] */
 	struct groups operators, steps;
-	struct groups segments; /* of the current process: by segment, the last one has none */
+	struct groups segments; /* of the current process; 0 is for kernels without a segment */
 	struct counted_kernels phases[NR_PHASES], all;
 	size_t first_step; /* of the current process, in steps */
 };

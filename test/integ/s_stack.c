@@ -8,7 +8,7 @@
  * on the stack of a signal handler and in a coroutine. All that ROUNDS times. A forked child makes
  * the first of these calls, too. With LIBRARY, it calls only in functions of libraries that are
  * unloaded: LIBRARY1.so and LIBRARY2.so. With "os", it calls the C library from such places
- *instead, and waits in each call for 100 us or more, but for one short call of each round.
+ * instead, and waits in each call for 100 us or more, but for one short call of each round.
  *
  * It prints for each call that has a stack of its own thread the functions that are on it, as
  * backtrace() finds them by the compiler's own library: "THREAD CALL inner;outer;...;main".
@@ -38,6 +38,7 @@
 #define STAY(value) __asm__ volatile("" : "+r"(value))
 
 static __thread const char *thread_name = "main";
+static bool calls_os;	    /* in place of CUDA */
 static char *last_line[64]; /* each is printed once */
 
 /* "./s_stack(level_one+0x12) [0x55...]" */
@@ -89,7 +90,7 @@ PLACE(int, level_four, unsigned int nr)
 	int rc;
 
 	room[0] = 0;
-	rc = sync_inlined() + room[0];
+	rc = (calls_os ? CALL(usleep, 100) : sync_inlined()) + room[0];
 	STAY(rc);
 	return rc;
 }
@@ -129,7 +130,9 @@ PLACE(int, calls_tail, void)
 
 PLACE(int, compare, const void *a, const void *b)
 {
-	int rc = CALL(cudaMemcpy, device, device_bytes, 8, 1);
+	const struct timespec time = {.tv_nsec = 100000};
+	int rc = calls_os ? CALL(nanosleep, &time, NULL)
+			  : CALL(cudaMemcpy, device, device_bytes, 8, 1);
 
 	STAY(rc);
 	return *(const int *)a - *(const int *)b + rc;
@@ -160,20 +163,24 @@ PLACE(void *, run_thread, void *unused)
 
 	(void)unused;
 	thread_name = "thread";
-	rc = CALL(cudaMalloc, &memory, 64);
-	rc += CALL(cudaFree, memory);
+	if (calls_os) {
+		rc = CALL(poll, NULL, 0, 1);
+	} else {
+		rc = CALL(cudaMalloc, &memory, 64);
+		rc += CALL(cudaFree, memory);
+	}
 	STAY(rc);
 	return NULL;
 }
 
-static void run_small_thread(void *(*function)(void *))
+static void run_small_thread(void)
 {
 	pthread_attr_t attributes;
 	pthread_t thread;
 
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, 64 << 10);
-	if (!pthread_create(&thread, &attributes, function, NULL)) {
+	if (!pthread_create(&thread, &attributes, run_thread, NULL)) {
 		pthread_join(thread, NULL);
 	}
 	pthread_attr_destroy(&attributes);
@@ -218,66 +225,6 @@ static void begin_signals(void)
 }
 
 /* ---- calls of the C library ---- */
-
-PLACE(int, waits_four, unsigned int nr)
-{
-	volatile char *room = __builtin_alloca(nr % 64 + 1);
-	int rc;
-
-	room[0] = 0;
-	rc = CALL(usleep, 100) + room[0];
-	STAY(rc);
-	return rc;
-}
-
-PLACE(int, waits_three, unsigned int nr)
-{
-	volatile char room[128] __attribute__((aligned(64)));
-	int rc;
-
-	room[nr % sizeof(room)] = 0;
-	rc = waits_four(nr) + room[nr % sizeof(room)];
-	STAY(rc);
-	return rc;
-}
-
-PLACE(int, waits_two, unsigned int nr)
-{
-	int rc = waits_three(nr) + waits_three(nr + 40);
-
-	STAY(rc);
-	return rc;
-}
-
-PLACE(int, waits_compare, const void *a, const void *b)
-{
-	const struct timespec time = {.tv_nsec = 100000};
-	int rc = CALL(nanosleep, &time, NULL);
-
-	STAY(rc);
-	return *(const int *)a - *(const int *)b + rc;
-}
-
-PLACE(int, waits_sorts, void)
-{
-	int numbers[2] = {2, 1}, rc;
-
-	qsort(numbers, 2, sizeof(numbers[0]), waits_compare);
-	rc = numbers[0] - 1;
-	STAY(rc);
-	return rc;
-}
-
-PLACE(void *, waits_thread, void *unused)
-{
-	int rc;
-
-	(void)unused;
-	thread_name = "thread";
-	rc = CALL(poll, NULL, 0, 1);
-	STAY(rc);
-	return NULL;
-}
 
 PLACE(int, waits_not, int fd)
 {
@@ -329,7 +276,7 @@ static int run(void)
 {
 	int rc = level_two(3) + calls_tail() + sorts() + recursion(20) + recursion(200);
 
-	run_small_thread(run_thread);
+	run_small_thread();
 	run_coroutine(in_coroutine);
 	raise(SIGUSR1);
 	return rc;
@@ -337,9 +284,9 @@ static int run(void)
 
 static int run_os(int fd)
 {
-	int rc = waits_two(3) + waits_sorts() + waits_not(fd);
+	int rc = level_two(3) + sorts() + waits_not(fd);
 
-	run_small_thread(waits_thread);
+	run_small_thread();
 	run_coroutine(waits_in_coroutine);
 	return rc;
 }
@@ -347,13 +294,13 @@ static int run_os(int fd)
 int main(int argc, char **argv)
 {
 	int nr = argc > 1 ? atoi(argv[1]) : 1, rc = 0, fd = open("/dev/null", O_WRONLY), status;
-	bool is_os = argc > 2 && !strcmp(argv[2], "os");
 	pid_t child;
 
+	calls_os = argc > 2 && !strcmp(argv[2], "os");
 	CHECK(cudaMalloc(&device, 4096));
 	begin_signals();
 	for (int i = 0; i < nr; i++) {
-		if (is_os) {
+		if (calls_os) {
 			rc += run_os(fd);
 		} else if (argc > 2) {
 			run_library(argv[2], i % 2 ? "2" : "1");
@@ -362,9 +309,9 @@ int main(int argc, char **argv)
 		}
 		usleep(2000);
 	}
-	child = argc > 2 && !is_os ? -1 : fork();
+	child = argc > 2 && !calls_os ? -1 : fork();
 	for (int i = 0; !child && i < nr; i++) {
-		rc += is_os ? waits_two(3) : level_two(3);
+		rc += level_two(3);
 		usleep(2000);
 	}
 	if (child > 0) {

@@ -16,7 +16,7 @@ rows() { "$REPORT" sql --wide --format csv "$1" "$GPROF_DIR" 2>/dev/null | sed -
 calls='(SELECT pid, tid, name, stack, dur_ns, start_ns FROM api_sync UNION ALL SELECT pid, tid, name, stack, dur_ns, start_ns FROM api_copy
 	UNION ALL SELECT pid, tid, name, stack, dur_ns, start_ns FROM api_set UNION ALL SELECT pid, tid, name, stack, dur_ns, start_ns FROM api_alloc)'
 # own NAMES: of them, those of the program's own functions, innermost first, by blanks.
-own() { tr ' ;' '\n\n' <<<"$1" | grep -xE 'main|level_[a-z]+|waits_[a-z]+|calls_tail|tail|sorts|compare|recursion|run_thread' | paste -sd' '; }
+own() { tr ' ;' '\n\n' <<<"$1" | grep -xE 'main|level_[a-z]+|calls_tail|tail|sorts|compare|recursion|run_thread' | paste -sd' '; }
 
 GPROF_LAUNCH_STACKS=all record "$B/integ/s_stack" $rounds
 is 0 "$rc" "exit status of s_stack"
@@ -114,7 +114,7 @@ if [[ $B != *san-* ]]; then
 	# The others have the function that called, alone.
 	is "waits_in_coroutine waits_not" "$(rows "SELECT DISTINCT stack FROM os_call WHERE name = 'clock_nanosleep' OR (name = 'write' AND dur_ns < 9900) ORDER BY 1" | paste -sd' ')" "calls in coroutines, and short ones"
 	is 0 "$(rows "SELECT count(*) FROM os_call WHERE stack LIKE '%<-%' AND dur_ns < 9900")" "stacks of calls shorter than 10 us"
-	is "waits_compare" "$(query '.os_runtime.rows[] | select(.name == "nanosleep").caller')" "who sleeps, past the C library"
+	is "compare" "$(query '.os_runtime.rows[] | select(.name == "nanosleep").caller')" "who sleeps, past the C library"
 	is 0 "$(rows "SELECT count(*) FROM (SELECT a.id, group_concat(s.value, ' <- ') AS chain FROM (SELECT DISTINCT id, symbol, stackDepth FROM OSRT_CALLCHAINS ORDER BY 1, 3) a JOIN StringIds s ON s.id = a.symbol GROUP BY 1) c JOIN StringIds t ON t.id = c.id WHERE t.value <> c.chain")" "chains of OSRT_CALLCHAINS that are not the stacks of os_call"
 	ok test "$(rows "SELECT count(*) FROM OSRT_API o JOIN OSRT_CALLCHAINS c ON c.id = o.callchainId WHERE c.stackDepth = 3")" -gt "$rounds"
 fi
