@@ -27,7 +27,7 @@ function curves(parent) {
 		}
 		if (own.some((row) => row.gpu_sm_pct !== null)) {
 			chart(parent, "Hardware counters over time" + of, {...how, type: "percent",
-				note: "Measured by NVML, of all processes on the GPU.", series: devices.flatMap((device) =>
+				note: "Measured on the whole GPU, with all of its processes.", series: devices.flatMap((device) =>
 					[["SM active", "gpu_sm_pct"], ["tensor cores active", "gpu_tensor_pct"], ["memory bandwidth", "gpu_bandwidth_pct"]].map(
 						([name, id]) => curve("GPU " + device + " " + name, (row) => row.device === device, id)))});
 		}
